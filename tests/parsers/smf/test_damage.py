@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.damaging import patched
 
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
 from zscope.parsers.smf.framing import Framing
@@ -57,10 +58,6 @@ def read(data: bytes, framing: Framing = Framing.RDW) -> tuple[list[bytes], list
     return records, offsets, [issue for issue in issues if issue.code is not Code.EXCLUSIVE_LENGTHS]
 
 
-def patched(at: int, new: bytes) -> bytes:
-    return DATA[:at] + new + DATA[at + len(new) :]
-
-
 def without(*numbers: int) -> list[bytes]:
     return [whole for number, whole in enumerate(RECORDS) if number not in numbers]
 
@@ -91,7 +88,7 @@ def test_zeros_between_records_are_damage_and_no_padding(count: int) -> None:
 @pytest.mark.parametrize("length", [0, 1, 3, 4, 5, 17])
 def test_a_length_too_small_for_a_record(number: int, length: int) -> None:
     """LL of 0 in the middle must not be waited at for ever."""
-    records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
+    records, _, issues = read(patched(DATA, AT[number], struct.pack(">H", length)))
     assert records == without(number)
     assert issues == [skipped(AT[number], AT[number + 1], TOO_FEW.format(length), number == 11)]
 
@@ -101,7 +98,7 @@ def test_a_length_too_small_for_a_record(number: int, length: int) -> None:
 def test_a_length_a_little_too_large(number: int, more: int) -> None:
     """The next record begins inside what this one claims."""
     length = len(RECORDS[number]) + more
-    records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
+    records, _, issues = read(patched(DATA, AT[number], struct.pack(">H", length)))
     assert records == without(number)
     assert issues == [skipped(AT[number], AT[number + 1], OTHERS_INSIDE.format(length))]
 
@@ -110,7 +107,7 @@ def test_a_length_a_little_too_large(number: int, more: int) -> None:
 @pytest.mark.parametrize("length", [0x3001, 0xFFFF])
 def test_a_length_far_too_large(number: int, length: int) -> None:
     """So large that the file ends before it."""
-    records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
+    records, _, issues = read(patched(DATA, AT[number], struct.pack(">H", length)))
     assert records == without(number)
     assert issues == [skipped(AT[number], AT[number + 1], OTHERS_INSIDE.format(length))]
 
@@ -120,7 +117,7 @@ def test_a_length_far_too_large(number: int, length: int) -> None:
 def test_a_length_a_little_too_small(number: int, less: int) -> None:
     """The length of the record is plausible, so it is used; the remaining bytes are skipped."""
     length = len(RECORDS[number]) - less
-    data = patched(AT[number], struct.pack(">H", length))
+    data = patched(DATA, AT[number], struct.pack(">H", length))
     records, offsets, issues = read(data)
     assert records == [*RECORDS[:number], data[AT[number] :][:length], *RECORDS[number + 1 :]]
     assert offsets == AT[:-1]
@@ -130,7 +127,7 @@ def test_a_length_a_little_too_small(number: int, less: int) -> None:
 @pytest.mark.parametrize("number", range(12))
 @pytest.mark.parametrize("segment", [b"\xff\xff", b"\0\1", b"\x10\0", b"\4\0", b"\x80\0"])
 def test_a_descriptor_whose_last_two_bytes_are_damaged(number: int, segment: bytes) -> None:
-    records, _, issues = read(patched(AT[number] + 2, segment))
+    records, _, issues = read(patched(DATA, AT[number] + 2, segment))
     assert records == without(number)
     assert issues == [skipped(AT[number], AT[number + 1], NO_LENGTH, number == 11)]
 
@@ -139,7 +136,7 @@ def test_a_descriptor_whose_last_two_bytes_are_damaged(number: int, segment: byt
 @pytest.mark.parametrize("at", [6, 10, 13, 14])
 def test_a_damaged_header_between_good_neighbours_is_delivered(number: int, at: int) -> None:
     """Decoding reports the damage; the length leads to the next record, so its end is known."""
-    data = patched(AT[number] + at, b"\xff")
+    data = patched(DATA, AT[number] + at, b"\xff")
     records, offsets, issues = read(data)
     assert records == [*RECORDS[:number], data[AT[number] : AT[number + 1]], *RECORDS[number + 1 :]]
     assert (offsets, issues) == (AT[:-1], [])

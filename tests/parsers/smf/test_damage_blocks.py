@@ -6,6 +6,7 @@ import io
 import struct
 
 import pytest
+from tests.parsers.damaging import patched
 
 from zscope.parsers.issues import Code, Issue, Issues
 from zscope.parsers.smf.framing import Framing, detect
@@ -63,10 +64,6 @@ def read(data: bytes) -> tuple[list[bytes], list[int], list[Issue]]:
     return records, offsets, list(issues)
 
 
-def patched(at: int, new: bytes) -> bytes:
-    return DATA[:at] + new + DATA[at + len(new) :]
-
-
 def without(*numbers: int) -> list[bytes]:
     return [whole for number, whole in enumerate(RECORDS) if number not in numbers]
 
@@ -79,7 +76,7 @@ def test_nothing_is_wrong_with_the_data_to_be_damaged() -> None:
 @pytest.mark.parametrize("number", range(1, 5))
 @pytest.mark.parametrize("word", ["00000000", "00070000", "7fff0000", "ffffffff", "40404040", "00100100"])
 def test_a_length_word_of_a_block_that_cannot_be_one(number: int, word: str) -> None:
-    records, offsets, issues = read(patched(STARTS[number], bytes.fromhex(word)))
+    records, offsets, issues = read(patched(DATA, STARTS[number], bytes.fromhex(word)))
     assert (records, offsets) == (RECORDS, AT)
     assert issues == [wrong_block(STARTS[number])]
 
@@ -95,7 +92,7 @@ def test_the_first_length_word_of_all_cannot_be_one(word: str) -> None:
 @pytest.mark.parametrize("change", [-30, -1, 1, 2, 30])
 def test_a_length_word_of_a_block_that_is_a_little_wrong(number: int, change: int) -> None:
     length = STARTS[number + 1] - STARTS[number] + change
-    data = patched(STARTS[number], struct.pack(">H", length))
+    data = patched(DATA, STARTS[number], struct.pack(">H", length))
     records, offsets, issues = read(data)
     assert (records, offsets) == (RECORDS, AT)
     if number == 4 and change > 0:
@@ -110,7 +107,7 @@ def test_a_length_word_of_a_block_that_is_a_little_wrong(number: int, change: in
 @pytest.mark.parametrize("number", [0, 1, 2, 4])
 def test_a_length_word_that_ends_the_block_between_two_records(number: int) -> None:
     length = 4 + len(BLOCKS[number][0])
-    records, offsets, issues = read(patched(STARTS[number], struct.pack(">H", length)))
+    records, offsets, issues = read(patched(DATA, STARTS[number], struct.pack(">H", length)))
     assert (records, offsets) == (RECORDS, AT)
     assert issues == [wrong_block(STARTS[number])]
 
@@ -119,7 +116,7 @@ def test_a_length_word_that_ends_the_block_between_two_records(number: int) -> N
 @pytest.mark.parametrize("length", [0x7FF8, 0x8004_0000])
 def test_a_length_word_that_covers_all_blocks_after(number: int, length: int) -> None:
     word = struct.pack(">I", length) if length > 0xFFFF else struct.pack(">HH", length, 0)
-    records, offsets, issues = read(patched(STARTS[number], word))
+    records, offsets, issues = read(patched(DATA, STARTS[number], word))
     assert (records, offsets) == (RECORDS, AT)
     assert issues == [wrong_block(STARTS[number])]
 
@@ -167,7 +164,7 @@ def following(number: int) -> int:
 
 @pytest.mark.parametrize("number", INSIDE[:-1])
 def test_a_length_of_zero_inside_a_block(number: int) -> None:
-    records, _, issues = read(patched(AT[number], b"\0\0"))
+    records, _, issues = read(patched(DATA, AT[number], b"\0\0"))
     assert records == without(number)
     assert issues == [skipped(AT[number], following(number), "a length word of 0 is too small for a record")]
 
@@ -175,7 +172,7 @@ def test_a_length_of_zero_inside_a_block(number: int) -> None:
 @pytest.mark.parametrize("number", [0, 1, 4, 5, 8, 9, 10])
 def test_a_length_too_large_inside_a_block(number: int) -> None:
     length = len(RECORDS[number]) + 21
-    records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
+    records, _, issues = read(patched(DATA, AT[number], struct.pack(">H", length)))
     assert records == without(number)
     assert issues == [skipped(AT[number], AT[number + 1], OTHERS_INSIDE.format(length))]
 
@@ -183,7 +180,7 @@ def test_a_length_too_large_inside_a_block(number: int) -> None:
 @pytest.mark.parametrize("number", [0, 3, 5, 7, 8, 12, 13])
 @pytest.mark.parametrize("length", [2_500, 9_000, 0xFFFF])
 def test_a_length_that_leads_out_of_the_block(number: int, length: int) -> None:
-    records, _, issues = read(patched(AT[number], struct.pack(">H", length)))
+    records, _, issues = read(patched(DATA, AT[number], struct.pack(">H", length)))
     assert records == without(number)
     assert issues == [skipped(AT[number], following(number), PAST_BLOCK)]
 
@@ -191,7 +188,7 @@ def test_a_length_that_leads_out_of_the_block(number: int, length: int) -> None:
 @pytest.mark.parametrize("number", range(20))
 def test_a_damaged_header(number: int) -> None:
     """Also that of the only record of a block, which leads to the next one all the same."""
-    data = patched(AT[number] + 8, b"\xff" * 8)
+    data = patched(DATA, AT[number] + 8, b"\xff" * 8)
     records, offsets, issues = read(data)
     changed = data[AT[number] : AT[number] + len(RECORDS[number])]
     assert records == [*RECORDS[:number], changed, *RECORDS[number + 1 :]]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.damaging import patched
 
 from zscope.parsers.smf.header import (
     HEADER_LENGTH,
@@ -48,10 +49,6 @@ def both(header: bytes) -> bool:
     return by_array
 
 
-def replaced(at: int, data: bytes) -> bytes:
-    return GOOD[:at] + data + GOOD[at + len(data) :]
-
-
 def test_a_header_as_the_system_writes_it_is_believable() -> None:
     assert both(GOOD)
 
@@ -59,7 +56,7 @@ def test_a_header_as_the_system_writes_it_is_believable() -> None:
 @pytest.mark.parametrize("at", range(4, HEADER_LENGTH))
 def test_every_value_of_every_single_byte(at: int) -> None:
     for value in range(256):
-        header = replaced(at, bytes([value]))
+        header = patched(GOOD, at, bytes([value]))
         assert both(header) == plainly_believable(header), header.hex(" ")
 
 
@@ -89,7 +86,7 @@ def test_every_value_of_every_single_byte(at: int) -> None:
     ],
 )
 def test_edges_of_time_date_and_name(at: int, data: str, expected: bool) -> None:
-    header = replaced(at, bytes.fromhex(data))
+    header = patched(GOOD, at, bytes.fromhex(data))
     assert both(header) is expected
     assert plainly_believable(header) is expected
 
@@ -99,7 +96,7 @@ def test_every_date_of_a_leap_year_and_no_other_day() -> None:
     expected = [1 <= day <= 366 for day in range(1000)]
     assert valid_dates(rows.astype(np.uint8)).tolist() == expected
     for row, good in zip(rows.tolist(), expected, strict=True):
-        assert both(replaced(10, bytes(row))) is good
+        assert both(patched(GOOD, 10, bytes(row))) is good
 
 
 @given(st.binary(min_size=12, max_size=12))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,6 +11,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.parsers.damaging import (
+    Lines,
+    Spoiler,
+    cut,
+    end_lost,
+    followed_by,
+    garbled,
+    in_capitals,
+    interrupted,
+    lost,
+    on_some,
+    shifted,
+    wrapped,
+)
 
 from zscope.parsers import ReadOptions, Severity, Tables, inventory, read
 from zscope.schemas.reports import report_tables
@@ -21,86 +34,54 @@ TABLES = tuple(report_tables())
 NOT_COMPARED = {"file", "line_no", "source", "system_from", "time_from", "extra", "taken_local", "taken_time"}
 """Columns that can differ in a damaged capture although every figure is right."""
 
-Lines = list[str]
-Spoiler = Callable[[Lines, random.Random], Lines]
 
-
-def _some_cut(lines: Lines, luck: random.Random) -> Lines:
-    return [line[: luck.randrange(len(line) + 1)] if luck.random() < 0.05 else line for line in lines]
-
-
-def _some_lost(lines: Lines, luck: random.Random) -> Lines:
-    return [line for line in lines if luck.random() > 0.05]
-
-
-def _end_lost(lines: Lines, luck: random.Random) -> Lines:
-    return lines[: luck.randrange(len(lines))]
-
-
-def _blank_lines(lines: Lines, luck: random.Random) -> Lines:
-    return [part for line in lines for part in ((line, "") if luck.random() < 0.1 else (line,))]
-
-
-def _prompts(lines: Lines, luck: random.Random) -> Lines:
-    stray = ("READY", " ***", "$ ", "IBMUSER:/u/ibmuser: >date")
-    return [
-        part for line in lines for part in ((luck.choice(stray), line) if luck.random() < 0.03 else (line,))
-    ]
-
-
-def _capitals(lines: Lines, luck: random.Random) -> Lines:  # noqa: ARG001 - all spoilers are called alike
-    return [line.upper() for line in lines]
-
-
-def _all_shifted(lines: Lines, luck: random.Random) -> Lines:
+def _all_shifted(lines: Lines, luck: random.Random) -> list[str]:
     width = luck.randint(1, 3)
     return [" " * width + line for line in lines]
 
 
-def _ragged(lines: Lines, luck: random.Random) -> Lines:
-    return [" " * luck.randint(0, 3) + line for line in lines]
+def _prompts(lines: Lines, luck: random.Random) -> list[str]:
+    return interrupted(luck, lines, ("READY", " ***", "$ ", "IBMUSER:/u/ibmuser: >date"), 0.03)
 
 
-def _some_shifted(lines: Lines, luck: random.Random) -> Lines:
-    return [f" {line}" if luck.random() < 0.05 else line for line in lines]
+def _wrapped(lines: Lines, luck: random.Random) -> list[str]:
+    return wrapped(lines, luck.choice((40, 72, 79, 80)))
 
 
-def _wrapped(lines: Lines, luck: random.Random) -> Lines:
-    width = luck.choice((40, 72, 79, 80))
-    return [part for line in lines for part in (re.findall(f".{{1,{width}}}", line) or [""])]
-
-
-def _swapped(lines: Lines, luck: random.Random) -> Lines:
-    lines = list(lines)
+def _swapped(lines: Lines, luck: random.Random) -> list[str]:
+    swapped = list(lines)
     for _ in range(len(lines) // 20):
         at = luck.randrange(len(lines) - 1)
-        lines[at], lines[at + 1] = lines[at + 1], lines[at]
-    return lines
+        swapped[at], swapped[at + 1] = swapped[at + 1], swapped[at]
+    return swapped
 
 
-def _interleaved(lines: Lines, luck: random.Random) -> Lines:
+def _interleaved(lines: Lines, luck: random.Random) -> list[str]:
     middle = luck.randrange(1, len(lines))
-    first, second = lines[:middle], lines[middle:]
+    first, second = list(lines[:middle]), list(lines[middle:])
     mixed = []
     while first or second:
         mixed.append((first or second).pop(0) if luck.random() < 0.5 or not second else second.pop(0))
     return mixed
 
 
-def _garbage(lines: Lines, luck: random.Random) -> Lines:
-    def spoiled(line: str) -> str:
-        at = luck.randrange(len(line) + 1)
-        return line[:at] + "".join(chr(luck.randrange(1, 0x2FF)) for _ in range(3)) + line[at + 3 :]
-
-    return [spoiled(line) if luck.random() < 0.05 else line for line in lines]
-
-
-SPOILERS: tuple[Spoiler, ...] = (
-    _some_cut, _some_lost, _end_lost, _blank_lines, _prompts, _capitals, _all_shifted, _some_shifted,
-    _ragged, _wrapped, _swapped, _interleaved, _garbage,
-)  # fmt: skip
-HARMLESS = (_blank_lines,)
-OTHER_TEXTS = (_capitals, _garbage)
+SPOILERS: dict[str, Spoiler] = {
+    "some_cut": on_some(0.05, cut),
+    "some_lost": on_some(0.05, lost),
+    "end_lost": end_lost,
+    "blank_lines": on_some(0.1, followed_by("")),
+    "prompts": _prompts,
+    "capitals": on_some(1, in_capitals),
+    "all_shifted": _all_shifted,
+    "some_shifted": on_some(0.05, shifted(1, 1)),
+    "ragged": on_some(1, shifted(0, 3)),
+    "wrapped": _wrapped,
+    "swapped": _swapped,
+    "interleaved": _interleaved,
+    "garbage": on_some(0.05, garbled(3)),
+}
+HARMLESS = {"blank_lines"}
+OTHER_TEXTS = {"capitals", "garbage"}
 """A name with another letter is another name, which cannot be detected."""
 
 
@@ -130,13 +111,13 @@ def _same_or_less(row: tuple[str, Any], known: tuple[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in (1, 2))])
-@pytest.mark.parametrize("spoiler", SPOILERS, ids=lambda spoiler: spoiler.__name__.strip("_"))
+@pytest.mark.parametrize("spoiler", SPOILERS)
 @pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.name)
 def test_a_damaged_capture_gives_correct_rows_or_issues(
-    report: Path, spoiler: Spoiler, seed: int, tmp_path: Path
+    report: Path, spoiler: str, seed: int, tmp_path: Path
 ) -> None:
     lines = report.read_text(encoding="utf-8").splitlines()
-    spoiled = spoiler(lines, random.Random(f"{report.name} {seed}"))
+    spoiled = SPOILERS[spoiler](lines, random.Random(f"{report.name} {seed}"))
     path = tmp_path / report.name
     path.write_text("\n".join(spoiled) + "\n", encoding="utf-8", errors="replace")
     result = _read(path)

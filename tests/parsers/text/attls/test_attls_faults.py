@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.damaging import words_changed
 from tests.parsers.single_fault import FaultSample, known_sample, silent_changes
 from tests.parsers.text.attls.examples import (
     CERTIFICATE,
@@ -77,32 +77,6 @@ TEXTS = {
     "console.txt": CONSOLE,
     "job.txt": "\n".join(job_log_lines(ROW, WHEN)) + "\n",
 }
-_WORDS = re.compile(r"\S+|\s+")
-
-
-def mutated(text: str, luck: random.Random) -> str:
-    """Return a text with some words replaced, repeated, removed, cut or moved."""
-    words = _WORDS.findall(text)
-    for _ in range(luck.randint(1, 6)):
-        at, other = luck.randrange(len(words)), luck.randrange(len(words))
-        match luck.randrange(7):
-            case 0:
-                words[at] = words[other]
-            case 1:
-                words[at] = ""
-            case 2:
-                words[at] = words[at][: luck.randrange(len(words[at]) + 1)]
-            case 3:
-                words[at], words[other] = words[other], words[at]
-            case 4:
-                words[at] += chr(luck.choice((*range(32, 127), 0, 9, 133, 255, 0x2028)))
-            case 5:
-                words[at] = luck.choice(
-                    ("{", "}", "#", ":", "0", "-1", "9" * 30, "RC:", "..", "All", "\n", "Ref")
-                )
-            case _:
-                words = words[: max(1, at)]
-    return "".join(words)
 
 
 def _read_mutations(folder: Path, count: int, seed: int) -> int:
@@ -111,7 +85,7 @@ def _read_mutations(folder: Path, count: int, seed: int) -> int:
     while done < count:
         for name, text in TEXTS.items():
             path = folder / name
-            path.write_text(mutated(text, luck), encoding="utf-8")
+            path.write_text(words_changed(text, luck), encoding="utf-8")
             with suppress(InputError):  # A refused input is an answer.
                 read(path, [*POLICY_TABLES, *MESSAGES], options=OPTIONS)
             done += 1

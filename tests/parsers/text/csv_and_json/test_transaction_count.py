@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsers.text.damage import interrupted
+from tests.parsers.damaging import interrupted
 
 from zscope.parsers import ReadOptions, Tables, inventory, read
 from zscope.parsers.issues import Code, Severity

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsers.text.damage import wrapped
+from tests.parsers.damaging import wrapped
 from tests.parsers.text.gsksrvr.cache_statistics import (
     COUNTERS,
     SESSION_ROW,

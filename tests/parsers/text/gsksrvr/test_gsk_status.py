@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsers.text.damage import wrapped
+from tests.parsers.damaging import wrapped
 from tests.parsers.text.gsksrvr.displays import read_displays
 
 from zscope.parsers.issues import Code, Issue

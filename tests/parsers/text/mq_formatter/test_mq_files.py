@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.damaging import interrupted
 from tests.parsers.smf.mq_composed import TABLES
-from tests.parsers.text.damage import interrupted
 from tests.parsers.text.mq_formatter.examples import (
     ADAPTER,
     ADAPTER_LINE,

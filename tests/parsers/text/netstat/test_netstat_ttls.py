@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsers.text.damage import interrupted, wrapped
+from tests.parsers.damaging import interrupted, wrapped
 from tests.parsers.text.netstat.displays import read_values
 
 from zscope.parsers.issues import Code, Issue

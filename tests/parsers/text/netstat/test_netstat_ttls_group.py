@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsers.text.damage import interrupted, wrapped
+from tests.parsers.damaging import interrupted, wrapped
 from tests.parsers.text.netstat.damage import assert_honest
 from tests.parsers.text.netstat.displays import read_values
 

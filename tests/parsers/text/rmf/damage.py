@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tests.parsers.text.damage import wrapped
+from tests.parsers.damaging import wrapped
 
 Pages = list[list[str]]
 Damage = Callable[[random.Random, Pages], Pages]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.damaging import Spoiler, followed_by, in_capitals, lost, on_some, shifted, wrapped
 from tests.parsers.text.reading import Row, in_turn
 from tests.parsers.text.rmf.listings import read_listing
 
@@ -19,9 +19,6 @@ from zscope.parsers.text.rmf.crypto import SERVICES, has_size, read_crypto_listi
 from zscope.parsers.text.rmf.crypto_write import crypto_lines
 from zscope.parsers.text.rmf.page_heading import RmfHeading
 from zscope.parsers.text.rmf.page_title import CRYPTO_TITLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TOP = (
     "                      C R Y P T O   H A R D W A R E   A C T I V I T Y",
@@ -290,37 +287,21 @@ def test_the_heading_is_printed_first() -> None:
     assert tuple(lines) == TOP
 
 
-def _cut(lines: list[str], rng: random.Random) -> list[str]:
-    return [line[: rng.randrange(30, 140)] if rng.random() < 0.2 else line for line in lines]
-
-
-def _without_some(lines: list[str], rng: random.Random) -> list[str]:
-    return [line for line in lines if rng.random() > 0.1]
-
-
-def _shifted(lines: list[str], rng: random.Random) -> list[str]:
-    return [" " * (rng.random() < 0.3) + line for line in lines]
-
-
-def _wrapped(lines: list[str], _: random.Random) -> list[str]:
-    return [part for line in lines for part in wrap(line, 80, drop_whitespace=False) or [""]]
-
-
-def _interrupted(lines: list[str], rng: random.Random) -> list[str]:
-    return [part for line in lines for part in ([line, "", "$ d iplinfo"] if rng.random() < 0.1 else [line])]
-
-
-def _upper(lines: list[str], _: random.Random) -> list[str]:
-    return [line.upper() for line in lines]
+SPOILERS: dict[str, Spoiler] = {
+    "some cut": on_some(0.2, lambda line, luck: [line[: luck.randrange(30, 140)]]),
+    "some lost": on_some(0.1, lost),
+    "some shifted": on_some(0.3, shifted(1, 1)),
+    "wrapped": lambda lines, _: wrapped(lines, 80),
+    "interrupted": on_some(0.1, followed_by("", "$ d iplinfo")),
+    "in capitals": on_some(1, in_capitals),
+}
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("mutate", [_cut, _without_some, _shifted, _wrapped, _interrupted, _upper])
+@pytest.mark.parametrize("spoiler", SPOILERS)
 @given(reports(), st.integers(0, 1 << 32))
-def test_no_mutation_makes_other_figures(
-    mutate: Callable[[list[str], random.Random], list[str]], rows: list[Row], seed: int
-) -> None:
-    lines = mutate(crypto_lines(rows), random.Random(seed))
+def test_no_damage_makes_other_figures(spoiler: str, rows: list[Row], seed: int) -> None:
+    lines = SPOILERS[spoiler](crypto_lines(rows), random.Random(seed))
     read = CryptoReading("\n".join(lines))
     sound = {(row["operation"], column, row.get(column)) for row in rows for column in FIGURES}
     for row in read.rows:

@@ -12,8 +12,8 @@ from time import process_time
 from typing import Any
 
 import pytest
+from tests.parsers.damaging import words_changed
 from tests.parsers.single_fault import FaultSample, known_sample, silent_changes
-from tests.parsers.text.attls.test_attls_faults import mutated
 
 from zscope.parsers import InputError, Tables, inventory, read
 from zscope.parsers.issues import Code, Issues
@@ -231,7 +231,7 @@ def _mutations(folder: Path, count: int) -> None:
     luck = random.Random(5)
     for _ in range(count):
         path = folder / "any.xml"
-        path.write_text(mutated(DOCUMENT, luck), encoding="utf-8")
+        path.write_text(words_changed(DOCUMENT, luck), encoding="utf-8")
         with suppress(InputError):
             read(path, ["rmf_workload"])
 

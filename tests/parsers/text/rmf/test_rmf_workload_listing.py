@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.damaging import words_changed
 from tests.parsers.single_fault import FaultSample, known_sample, silent_changes
-from tests.parsers.text.attls.test_attls_faults import mutated
 from tests.parsers.text.rmf.listings import read_listing
 from tests.parsers.text.rmf.test_rmf_workload import BATCH, CICS, ONLINE, PERIODS, ROWS, SHARED, START, TLS
 
@@ -395,7 +395,7 @@ def _mutations(folder: Path, count: int) -> None:
     texts = [HAND, OLD, LISTING]
     for number in range(count):
         path = folder / "any.txt"
-        path.write_text(mutated(texts[number % len(texts)], luck), encoding="utf-8")
+        path.write_text(words_changed(texts[number % len(texts)], luck), encoding="utf-8")
         with suppress(InputError):
             read(path, [TABLE])
 

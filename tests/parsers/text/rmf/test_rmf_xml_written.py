@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import random
 from datetime import datetime, timedelta
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.parsers.damaging import (
+    Spoiler,
+    doubled,
+    followed_by,
+    in_capitals,
+    lost,
+    on_some,
+    shifted,
+    wrapped,
+)
 from tests.parsers.text.rmf.crypto_rows import CARDS
 
 from zscope.parsers.issues import Code, Issues
 from zscope.parsers.text.report_rows import FileRows
 from zscope.parsers.text.rmf.xml import RmfXml
 from zscope.parsers.text.rmf.xml_write import rmf_xml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Row = dict[str, Any]
 TABLES = ("rmf_interval", "rmf_cpu", "rmf_partition", "rmf_crypto")
@@ -293,45 +299,26 @@ def test_unknown_crypto_columns_go_into_extra() -> None:
     assert (row["average_size_bytes"], row["extra"]) == (None, '{"Temper": "512.00"}')
 
 
-def _without_some_lines(text: str, rng: random.Random) -> str:
-    return "\n".join(line for line in text.splitlines() if rng.random() > 0.02)
-
-
-def _wrapped(text: str, _: random.Random) -> str:
-    return "\n".join(part for line in text.splitlines() for part in wrap(line, 80, drop_whitespace=False))
-
-
-def _shifted(text: str, rng: random.Random) -> str:
-    return "\n".join(" " * (rng.random() < 0.1) + line for line in text.splitlines())
-
-
-def _interrupted(text: str, rng: random.Random) -> str:
-    return "\n".join(line + ("\n\n$ \n" if rng.random() < 0.05 else "") for line in text.splitlines())
-
-
-def _upper(text: str, _: random.Random) -> str:
-    return text.upper()
-
-
-def _cut(text: str, rng: random.Random) -> str:
-    return "\n".join(line[: rng.randrange(200)] for line in text.splitlines())
-
-
-def _doubled(text: str, rng: random.Random) -> str:
-    return "\n".join(f"{line}\n{line}" if rng.random() < 0.02 else line for line in text.splitlines())
-
-
-MUTATIONS = (_without_some_lines, _wrapped, _shifted, _interrupted, _upper, _cut, _doubled)
+SPOILERS: dict[str, Spoiler] = {
+    "some lost": on_some(0.02, lost),
+    "wrapped": lambda lines, _: wrapped(lines, 80),
+    "some shifted": on_some(0.1, shifted(1, 1)),
+    "interrupted": on_some(0.05, followed_by("", "$ ", "")),
+    "in capitals": on_some(1, in_capitals),
+    "all cut": on_some(1, lambda line, luck: [line[: luck.randrange(200)]]),
+    "some doubled": on_some(0.02, doubled),
+}
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("mutate", MUTATIONS)
+@pytest.mark.parametrize("spoiler", SPOILERS)
 @given(documents(), st.integers(0, 1 << 32), st.booleans())
 @settings(deadline=None, max_examples=10)
-def test_no_mutation_makes_other_figures(
-    mutate: Callable[[str, random.Random], str], made: dict[str, list[Row]], seed: int, on_few_lines: bool
+def test_no_damage_makes_other_figures(
+    spoiler: str, made: dict[str, list[Row]], seed: int, on_few_lines: bool
 ) -> None:
-    document = mutate(written(made, on_few_lines=on_few_lines), random.Random(seed))
+    lines = written(made, on_few_lines=on_few_lines).splitlines()
+    document = "\n".join(SPOILERS[spoiler](lines, random.Random(seed)))
     result, codes = read(document)
     problems = bool(codes)
     for table in ("rmf_cpu", "rmf_partition"):

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.parsers.damaging import cut, garbled, lost, on_some, shifted, shuffled
 from tests.parsers.text.zvm.listings import (
     CHANNEL,
     CPU,
@@ -26,7 +27,6 @@ from zscope.parsers.text import report_splitter
 from zscope.parsers.text.zvm import zvm_reader as grammar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 FRONT = [*TOP, *GROUPS, HEADINGS]
@@ -259,36 +259,19 @@ def test_a_page_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "rows may repeat" in result.issues[0].text
 
 
-def _some_cut(lines: list[str], luck: random.Random) -> list[str]:
-    return [line[: luck.randrange(len(line) + 1)] if luck.random() < 0.2 else line for line in lines]
-
-
-def _some_lost(lines: list[str], luck: random.Random) -> list[str]:
-    return [line for line in lines if luck.random() > 0.2]
-
-
-def _some_moved(lines: list[str], luck: random.Random) -> list[str]:
-    return [" " * luck.randint(0, 3) + line if luck.random() < 0.3 else line for line in lines]
-
-
-def _swapped(lines: list[str], luck: random.Random) -> list[str]:
-    return luck.sample(lines, len(lines))
-
-
-def _garbled(lines: list[str], luck: random.Random) -> list[str]:
-    def garbled(line: str) -> str:
-        at = luck.randrange(len(line) + 1)
-        return line[:at] + "".join(chr(luck.randrange(1, 0x2FF)) for _ in range(2)) + line[at + 2 :]
-
-    return [garbled(line) if luck.random() < 0.2 else line for line in lines]
+SPOILERS = {
+    "some cut": on_some(0.2, cut),
+    "some lost": on_some(0.2, lost),
+    "some moved": on_some(0.3, shifted(0, 3)),
+    "shuffled": shuffled,
+    "some garbled": on_some(0.2, garbled(2)),
+}
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("spoil", [_some_cut, _some_lost, _some_moved, _swapped, _garbled])
-def test_a_spoiled_listing_gives_data_or_issues(
-    tmp_path: Path, spoil: Callable[[list[str], random.Random], list[str]], seed: int
-) -> None:
-    lines = spoil([*USER, *CHANNEL, *SCREEN], random.Random(seed))
+@pytest.mark.parametrize("spoiler", SPOILERS)
+def test_a_spoiled_listing_gives_data_or_issues(tmp_path: Path, spoiler: str, seed: int) -> None:
+    lines = SPOILERS[spoiler]([*USER, *CHANNEL, *SCREEN], random.Random(seed))
     result = read_listing(tmp_path, lines)
     wrong = [row for row in result.users if CPU.get(row["userid"]) != row["tcpu_s"]]
     problems = [issue for issue in result.tables.issues if issue.severity > Severity.NOTE]
