@@ -150,7 +150,6 @@ def test_the_upper_end_of_the_lpar_allows_for_work_that_gives_way(name: str) -> 
 SHORT = ("all in the stack", "all in the caller", "usual", "at the limit")
 NOT_HELD = {
     "caller, work inside gives way, r -0.5": "the upper end allows for r -0.1",
-    "stack, intervals of SMF 30 begin 7 minutes later": "intervals are apportioned by time, not moved",
 }
 """Kinds whose ranges do not hold, and why."""
 

@@ -396,6 +396,7 @@ def test_every_status_has_a_test() -> None:
         *("odd_lengths", "few_intervals", "no_handshake", "constant_cpu", "at_limit", "below_zero"),
         *("handshakes_follow_bytes", "same_mix", "kinds_not_counted", "one_kind", "no_megabyte"),
         *("short", "outliers", "residual_autocorrelated", "partly_covered", "not_covered"),
+        *("clocks_differ", "intervals_apart", "clocks_apart"),
         *("range_of_lpar", "range_of_spaces", "equal_load"),
         *("value", "charged_to_stack", "bytes_in_stack", "narrow_range"),
         *("change_in_stack", "change_in_spaces", "change_in_lpar", "parts_not_apart"),

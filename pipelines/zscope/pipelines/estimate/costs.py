@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED, attribute
+from zscope.pipelines.estimate.clocks import compare_clocks
 from zscope.pipelines.estimate.intervals import DAY_S, on_grid
 from zscope.pipelines.estimate.regression import Estimate, Prewhitening, is_collinear, regress
 from zscope.pipelines.estimate.statuses import Reason, Status, reason
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zscope.pipelines.estimate.attribution import Attribution, Value
-    from zscope.pipelines.estimate.intervals import Grid, Numbers, SystemIntervals, Whole
+    from zscope.pipelines.estimate.clocks import Clocks
+    from zscope.pipelines.estimate.intervals import Grid, Numbers, SystemIntervals
     from zscope.pipelines.estimate.regression import Regression
 
 FEWEST_STEPS = 88
@@ -108,6 +110,11 @@ class FittedSystem:
     """Mean full handshakes, resumed handshakes and megabytes per second."""
     only_mean: Reason | None
     """Why full and resumed handshakes cannot be estimated separately."""
+    clocks: Clocks
+
+    def value(self, weights: Numbers) -> Value | None:
+        """Return a weighted sum of costs with its conditions; none from moved counts, which are not exact."""
+        return None if self.clocks.differ else self.attribution.value(weights)
 
     @property
     def mean_handshake(self) -> Numbers:
@@ -156,6 +163,7 @@ class SystemEstimate:
 def estimate_costs(intervals: SystemIntervals) -> SystemEstimate:
     """Estimate what TLS costs on a system, from at most the last 92 days."""
     grid = on_grid(intervals)
+    per_day = _per_day(grid)
     fitted = None
     reasons: tuple[Reason, ...]
     refused = _refusal_of_data(grid)
@@ -163,8 +171,10 @@ def estimate_costs(intervals: SystemIntervals) -> SystemEstimate:
         prewhitening = Prewhitening(grid.step, grid.steps_of_day, _logarithm(grid.full + grid.resumed))
         refused = _refusal_of_gaps(grid, prewhitening)
         if refused is None:
-            fitted = _fitted(grid, prewhitening)
-            refused = _refusal_of_fit(fitted)
+            clocks = compare_clocks(grid, prewhitening)
+            grid = clocks.moved(grid)
+            fitted = _fitted(grid, prewhitening, clocks)
+            refused = clocks.refusal or _refusal_of_fit(fitted)
     if refused or fitted is None:
         reasons = (refused,) if refused else ()
         costs = tuple(TlsCost(item, unit, Status(reasons)) for item, unit in ITEMS)
@@ -178,7 +188,7 @@ def estimate_costs(intervals: SystemIntervals) -> SystemEstimate:
         len(grid.step),
         grid.days,
         grid.covered_share,
-        _per_day(grid),
+        per_day,
         fitted,
     )
 
@@ -246,7 +256,7 @@ def _too_few(grid: Grid, intervals: int, needed: int) -> Reason:
     return reason("few_intervals", intervals=intervals, minutes=grid.step_s // 60, needed=needed)
 
 
-def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
+def _fitted(grid: Grid, prewhitening: Prewhitening, clocks: Clocks) -> FittedSystem | None:
     """Return the regressions; None if even handshakes and megabytes are collinear."""
     columns = np.stack([grid.full, grid.resumed, grid.mb], axis=1)
     present = np.count_nonzero(columns, axis=0) >= _FEWEST_WITH
@@ -273,7 +283,7 @@ def _fitted(grid: Grid, prewhitening: Prewhitening) -> FittedSystem | None:
         else:
             difference = regress(prewhitening, at_equal_load, target).of(of_full[None, :])
     attribution = attribute(grid, prewhitening, basis, kinds_apart=only_mean is None)
-    fitted = FittedSystem(attribution, levels, difference, rates, only_mean)
+    fitted = FittedSystem(attribution, levels, difference, rates, only_mean, clocks)
     separate = fitted.full_less_resumed()
     # An error larger than a whole handshake says nothing about its kinds.
     if separate and separate.high - separate.value > levels.estimate(fitted.mean_handshake).high:
@@ -292,7 +302,7 @@ def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> tuple[Numbers, Numbe
     load = _standardized(_logarithm(handshakes))
     full, others = [grid.full], [load, load**2, load**3, _standardized(handshakes)]
     if grid.days >= _DAYS_FOR_NEIGHBOURS:
-        before, after = _neighbours(grid)
+        before, after = grid.neighbours
         full += [grid.full[before], grid.full[after]]
         others += [load[before], load[after]]
     if with_mb:
@@ -300,19 +310,9 @@ def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> tuple[Numbers, Numbe
     return np.stack([*full, *others], axis=1), np.repeat([1.0, 0.0], [len(full), len(others)])
 
 
-def _neighbours(grid: Grid) -> tuple[Whole, Whole]:
-    """Return the index of the step before and of the step after; at a gap, that of the step itself."""
-    index = np.arange(len(grid.step))
-    follows = np.diff(grid.step) == 1
-    before, after = index.copy(), index.copy()
-    before[1:][follows] -= 1
-    after[:-1][follows] += 1
-    return before, after
-
-
 def _conditions(grid: Grid, fitted: FittedSystem) -> tuple[Reason, ...]:
     """Return the conditions that apply to all estimates of a system."""
-    conditions = []
+    conditions = [] if fitted.clocks.condition is None else [fitted.clocks.condition]
     if grid.days < _WEEK_DAYS:
         conditions.append(reason("short", days=grid.days))
     if fitted.levels.outlier_pct > _MOST_OUTLIERS_PCT:
@@ -334,7 +334,7 @@ def _costs(fitted: FittedSystem, conditions: tuple[Reason, ...]) -> Iterator[Tls
     else:
         yield _level(fitted, "full handshake", "us", full, conditions)
         yield _level(fitted, "resumed handshake", "us", resumed, conditions)
-        if fitted.attribution.charged_to is None:
+        if fitted.attribution.charged_to is None and not fitted.clocks.differ:
             yield _at_equal_load(difference, conditions)
         else:
             yield _level(fitted, "full less resumed", "us", full - resumed, conditions)
@@ -378,8 +378,8 @@ def _level(
     if high < low:
         return _refused(item, unit, reason("below_zero"))
     bounds = _bounds(low, high, unit)
-    found = fitted.attribution.value(weights)
-    if high - low <= _NARROW * (high + low):
+    found = fitted.value(weights)
+    if high - low <= _NARROW * (high + low) and not fitted.clocks.differ:
         cost = TlsCost(item, unit, Status(conditions), (low + high) / 2, low, high)
         narrow = reason("narrow_range", most_pct=cost.other_work_most_pct or 0.0)
         return replace(cost, status=Status((narrow, *conditions)))

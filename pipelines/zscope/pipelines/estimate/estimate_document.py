@@ -24,27 +24,33 @@ handshakes and bytes of TLS connections (`cost_interval`). Its results are in `c
 2. Time effects are removed: the level of each day in local time, the daily curve (12 harmonics, 24 from
    28 days on; one for workdays and one for weekends from seven days on), and its height on each day. From
    a single day, a cubic curve is removed instead.
-3. Levels: a regression of CPU time on full handshakes, resumed handshakes and megabytes, one for the
+3. Counts come from SMF 119, CPU time from SMF 70 or SMF 30. If their clocks clearly differ, counts are moved
+   by some minutes to the times of the CPU time (kriging, from the counts of three intervals), and if
+   intervals of SMF 30 begin between those of SMF 70, to the times of both. Clear is a likelihood ratio of
+   more than 25 (twice its logarithm), on most days, and at least half of what free weights of the
+   neighbouring intervals explain; no address space may contradict it. From moved counts there are only
+   ranges. A difference of 14 minutes or more is refused.
+4. Levels: a regression of CPU time on full handshakes, resumed handshakes and megabytes, one for the
    address spaces of the TCP/IP stacks and one for those of the jobs with TLS (SMF 30), or one for the
    LPAR. Connections and megabytes without TLS, and datagrams of no connection, are columns where they are
    known. Errors are autoregressive of order 4 (order 2 up to three days), outliers are winsorized
    (Huber), and the covariance comes from a jackknife over days; intervals of a sum over address spaces
    come from the sum of its deviations.
-4. What moves with TLS in the address space of a server is TLS and what the server does for a connection,
+5. What moves with TLS in the address space of a server is TLS and what the server does for a connection,
    and no statistics of ordinary intervals separate the two. So each cost is a range. Its lower end is
    what moves in the stacks, which run no application: full less resumed handshakes, or all handshakes and
    bytes less three halves of what connections without TLS cost there. Its upper end is all that moves,
    less two thirds of that. From the CPU time of the LPAR alone, the range begins at 0.
-5. The upper end assumes that other work does not fall when handshakes rise within a day. It allows for a
+6. The upper end assumes that other work does not fall when handshakes rise within a day. It allows for a
    correlation of -0.3 with the LPAR's CPU time that is not explained, and of -0.1 with that of the
    address spaces.
-6. Where full handshakes cost more than resumed ones in the stacks and not in the jobs, handshakes are
+7. Where full handshakes cost more than resumed ones in the stacks and not in the jobs, handshakes are
    charged to the stack (`charged_to`), and what they cost there more than connections without TLS is a
    value on that condition. Where the same is seen of jobs and nothing of it in the stacks, they are
    charged to the caller. Work for new clients, such as a logon, looks the same in a job, so then it is
    not known.
-7. A range of which half the width is at most 10 % of the middle is an estimate.
-8. Difference between full and resumed from the CPU time of the LPAR: a regression of CPU time on full
+8. A range of which half the width is at most 10 % of the middle is an estimate.
+9. Difference between full and resumed from the CPU time of the LPAR: a regression of CPU time on full
    handshakes at equal load, that is, on smooth functions of the number of handshakes and of the megabytes
    as well, and on these numbers themselves, because what TLS costs is proportional to them. From 60 days
    on, the full handshakes of the neighbouring intervals are included, because some handshakes are counted

@@ -116,6 +116,16 @@ class Grid:
         return len(np.unique(self.step // self.steps_of_day))
 
     @property
+    def neighbours(self) -> tuple[Whole, Whole]:
+        """The index of the step before and of the step after; at a gap, that of the step itself."""
+        index = np.arange(len(self.step))
+        follows = np.diff(self.step) == 1
+        before, after = index.copy(), index.copy()
+        before[1:][follows] -= 1
+        after[:-1][follows] += 1
+        return before, after
+
+    @property
     def fits(self) -> bool:
         """Whether most of the time is in intervals that fit into the steps."""
         return self.fitting_share >= _LEAST_FITTING

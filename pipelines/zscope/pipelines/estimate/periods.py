@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED
+from zscope.pipelines.estimate.clocks import moved
 from zscope.pipelines.estimate.costs import estimate_costs, not_covered
 from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals, on_grid
 from zscope.pipelines.estimate.regression import Prewhitening, WeightedSum, is_collinear, regress
@@ -159,7 +160,7 @@ def _number(old: FittedSystem, new: FittedSystem, counts: Counts) -> tuple[TlsCh
         ends = [fitted.attribution.ends(cost) for fitted in (old, new)]
         products = [more * min(least for least, _ in ends), more * max(most for _, most in ends)]
         low, high = low + min(products), high + max(products)
-        values = [fitted.attribution.value(cost) for fitted in (old, new)]
+        values = [fitted.value(cost) for fitted in (old, new)]
         known = [each.sum.value for each in values if each is not None]
         if len(known) < len(values) or value is None or price is None:
             value = price = None
@@ -180,10 +181,12 @@ class _Difference:
         counts: Counts,
     ) -> None:
         grid, is_after = _joined(before, after)
+        self.measured_in, self._cpu_us = _source(grid, old, new)
+        weights = [fitted.clocks.weights_for(self.measured_in) for fitted in (old, new)]
+        grid = moved(grid, np.where(is_after[:, None], weights[1], weights[0]))
         self._counts = counts
         self._full = grid.full
         self._kinds_apart = old.only_mean is None and new.only_mean is None
-        self.measured_in, self._cpu_us = _source(grid, old, new)
         handshakes = grid.full + grid.resumed
         # Other work has a daily curve whose height differs by day. A stack has no such work.
         profile = np.zeros(len(handshakes)) if self.measured_in == "stack" else _logarithm(handshakes)

@@ -191,8 +191,7 @@ def regress(prewhitening: Prewhitening, columns: Numbers, cpu_us: Numbers) -> Re
     coefficients = np.linalg.lstsq(predictors, target, rcond=None)[0]
     for _ in range(_ROUNDS):
         residuals = target - predictors @ coefficients
-        limit = _EXTREME * _deviation(residuals)
-        autoregression = prewhitening.autoregression(np.clip(residuals, -limit, limit))
+        autoregression = prewhitening.autoregression(clipped(residuals, _EXTREME))
         x = prewhitening.filtered(predictors, autoregression)
         y = prewhitening.filtered(target, autoregression)
         coefficients = np.linalg.lstsq(x, y, rcond=None)[0]
@@ -230,6 +229,12 @@ def _without_outliers(
         y = prewhitening.effects(fitted + np.clip(residuals, -limit, limit))
         coefficients = inverse @ y
     return coefficients, y, is_outlier
+
+
+def clipped(residuals: Numbers, deviations: float) -> Numbers:
+    """Return residuals of which none is larger than so many standard deviations."""
+    limit = deviations * _deviation(residuals)
+    return np.clip(residuals, -limit, limit)
 
 
 def _deviation(residuals: Numbers) -> float:
