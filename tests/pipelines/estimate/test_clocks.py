@@ -121,6 +121,25 @@ def test_work_after_a_connection_is_no_difference_of_clocks() -> None:
     assert agree(estimate_costs(replace(intervals, tls_spaces_cpu_s=stack_s + later(jobs_s))))
 
 
+def test_some_handshakes_counted_early_are_no_difference_of_clocks() -> None:
+    """Bytes are counted in time, so the weights of the neighbours differ from count to count."""
+    for intervals in replicates(changed("counted early", days=28, noise=0.02, other=0), 3):
+        assert agree(estimate_costs(intervals))
+
+
+def test_two_days_with_another_clock_are_no_difference_of_clocks() -> None:
+    agreeing, other = (measured(replace(STACK, clock_minutes=ahead), 1) for ahead in (0, 14))
+    rows = np.isin(np.arange(len(agreeing.seconds)) // 96, (8, 9))
+    columns = ("full_handshakes", "resumed_handshakes", "tls_mb", "plain_connections", "plain_mb")
+    mixed = {name: np.where(rows, getattr(other, name), getattr(agreeing, name)) for name in columns}
+    assert agree(estimate_costs(replace(agreeing, **mixed)))
+
+
+def test_a_small_gain_is_no_difference_of_clocks() -> None:
+    """In this week it is one of chance, although most days have it."""
+    assert agree(estimate_costs(measured(SPACE_WORLDS["7 days"], 1007, spaces=False)))
+
+
 def test_moved_counts_are_as_many_and_never_below_zero() -> None:
     grid = on_grid(measured(SPACE_WORLDS["usual"], 1))
     by_some = moved(grid, np.array([-0.1, 0.8, 0.3]))
