@@ -73,13 +73,29 @@ def kinds_table(run: Simulation, kinds: Mapping[str, SpaceKind], replicates: int
     met = 0
     for name, kind in kinds.items():
         of = run.summary(name, partial(of_kind, kind), replicates)
-        missed = _missed(kind, of)
+        missed = missed_limits(kind, of)
         met += not missed
         judged += of.rows
-        rows.append(
-            (name, *_cells(kind, of), ": ".join([verdict(not missed), *filter(None, [", ".join(missed)])]))
-        )
+        why = f": {', '.join(missed)}" if missed else ""
+        rows.append((name, *_cells(kind, of), verdict(not missed) + why))
     return f"{aligned(rows)}\n\n{_in_all(Summary(judged), met, len(kinds))}"
+
+
+def missed_limits(kind: SpaceKind, of: Summary) -> list[str]:
+    """Return which limits of a kind its replicates miss."""
+    refused_pct = of.pct(f"{_ALL} not enough data")
+    if kind.is_refused:
+        return [] if refused_pct == 100 else [f"{100 - refused_pct:.0f} % answered"]
+    missed = [f"{refused_pct:.0f} % not enough data"] if refused_pct else []
+    limited = {"LPAR": "LPAR TLS", "SMF 30": "SMF 30 TLS"} | {part: f"{_ALL} {part}" for part in _PARTS}
+    for what, name in limited.items():
+        if of.pct(name) < kind.least_held_pct:
+            missed.append(f"{what} holds {of.pct(name):.0f} < {kind.least_held_pct:.0f}")
+    missed += [f"{source}: wrong estimate" for source in SOURCES if of.pct(f"{source} wrong") > 0]
+    ratio = _width_ratio(kind, of)
+    if ratio is not None and ratio > _MOST_WIDTH:
+        missed.append(f"width {ratio:.2f} > {_MOST_WIDTH}")
+    return missed
 
 
 def _cells(kind: SpaceKind, of: Summary) -> list[str]:
@@ -111,23 +127,6 @@ def _width_ratio(kind: SpaceKind, of: Summary) -> float | None:
         return None
     low, high = kind.reference
     return (of.median(f"{_ALL} high") - of.median(f"{_ALL} low")) / (high - low)
-
-
-def _missed(kind: SpaceKind, of: Summary) -> list[str]:
-    """Return which limits of its kind a world misses."""
-    refused_pct = of.pct(f"{_ALL} not enough data")
-    if kind.is_refused:
-        return [] if refused_pct == 100 else [f"{100 - refused_pct:.0f} % answered"]
-    missed = [f"{refused_pct:.0f} % not enough data"] if refused_pct else []
-    limited = {"LPAR": "LPAR TLS", "SMF 30": "SMF 30 TLS"} | {part: f"{_ALL} {part}" for part in _PARTS}
-    for what, name in limited.items():
-        if of.pct(name) < kind.least_held_pct:
-            missed.append(f"{what} holds {of.pct(name):.0f} < {kind.least_held_pct:.0f}")
-    missed += [f"{source}: wrong estimate" for source in SOURCES if of.pct(f"{source} wrong") > 0]
-    ratio = _width_ratio(kind, of)
-    if ratio is not None and ratio > _MOST_WIDTH:
-        missed.append(f"width {ratio:.2f} > {_MOST_WIDTH}")
-    return missed
 
 
 def _in_all(of: Summary, met: int, kinds: int) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zscope.samples.space_truth import SpaceIntervals
 
 SEED = 7
-FEW_SEEDS, SEEDS = 4, 20
+FEW_SEEDS, SEEDS = 4, 12
 OTHER_WORK_PCT = 10.0
 """An estimate has at most so much application work in it."""
 
