@@ -81,6 +81,21 @@ def test_handshakes_are_counted_exactly(world: World) -> None:
     assert {row[5] for row in found} == {0}
 
 
+def test_handshakes_are_of_the_time_in_which_connections_were_recorded(sample: World) -> None:
+    """The details are of a quarter of an hour, which is the covered part of their local day."""
+    recorded = sample.manifest["recorded"]
+    begin, end = (datetime.fromisoformat(recorded[key]) for key in ("from", "to"))
+    covered_hours = (end - begin).total_seconds() / 3600
+    found = sample.rows(
+        "handshake_mix",
+        "SELECT system, sum(covered_hours), sum(hours), max(source) FROM handshake_mix GROUP BY ALL",
+    )
+    assert {row[0] for row in found} == set(recorded["days"])
+    assert [row[1:] for row in found] == [
+        (pytest.approx(covered_hours), pytest.approx(24), "zERT detail") for _ in found
+    ]
+
+
 def test_connections_and_bytes_are_counted_exactly(world: World) -> None:
     found = world.rows(
         "connection_ended",
