@@ -54,7 +54,7 @@ _NEARLY_ZERO = 1e-9
 
 
 @dataclass(frozen=True)
-class Clocks:
+class ClockDifference:
     """How the times of the counts and of the CPU time differ."""
 
     source: Literal["SMF 30", "SMF 70"]
@@ -105,7 +105,7 @@ def moved(grid: Grid, weights: Numbers) -> Grid:
     return replace(grid, **columns)
 
 
-def compare_clocks(grid: Grid, prewhitening: Prewhitening) -> Clocks:
+def compare_clocks(grid: Grid, prewhitening: Prewhitening) -> ClockDifference:
     """Return the difference of the clocks, if it is clear; otherwise none."""
     steps = _Steps(grid, prewhitening)
     if grid.stack_us is None or grid.tls_spaces_us is None:
@@ -119,9 +119,9 @@ def compare_clocks(grid: Grid, prewhitening: Prewhitening) -> Clocks:
     # The counts explain more of the CPU time where handshakes are charged.
     best = max(spaces, key=lambda space: space.explained)
     if not (best.difference and best.is_clear) or any(space.contradicts(best.chosen) for space in spaces):
-        return Clocks(source)
+        return ClockDifference(source)
     of_before, own, of_after = weights[best.chosen].tolist()
-    return Clocks(source, int(minutes[best.difference]), (of_before, own, of_after))
+    return ClockDifference(source, int(minutes[best.difference]), (of_before, own, of_after))
 
 
 @lru_cache(maxsize=8)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zscope.pipelines.estimate.attribution import Attribution, Value
-    from zscope.pipelines.estimate.clocks import Clocks
+    from zscope.pipelines.estimate.clocks import ClockDifference
     from zscope.pipelines.estimate.intervals import Grid, Numbers, SystemIntervals
     from zscope.pipelines.estimate.regression import Regression
 
@@ -110,7 +110,7 @@ class FittedSystem:
     """Mean full handshakes, resumed handshakes and megabytes per second."""
     only_mean: Reason | None
     """Why full and resumed handshakes cannot be estimated separately."""
-    clocks: Clocks
+    clocks: ClockDifference
 
     def value(self, weights: Numbers) -> Value | None:
         """Return a weighted sum of costs with its conditions; none from moved counts, which are not exact."""
@@ -256,7 +256,7 @@ def _too_few(grid: Grid, intervals: int, needed: int) -> Reason:
     return reason("few_intervals", intervals=intervals, minutes=grid.step_s // 60, needed=needed)
 
 
-def _fitted(grid: Grid, prewhitening: Prewhitening, clocks: Clocks) -> FittedSystem | None:
+def _fitted(grid: Grid, prewhitening: Prewhitening, clocks: ClockDifference) -> FittedSystem | None:
     """Return the regressions; None if even handshakes and megabytes are collinear."""
     columns = np.stack([grid.full, grid.resumed, grid.mb], axis=1)
     present = np.count_nonzero(columns, axis=0) >= _FEWEST_WITH
