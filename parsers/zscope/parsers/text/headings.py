@@ -273,10 +273,10 @@ def _lines_of(family: ReportFamily) -> re.Pattern[str]:
 
 
 def goes_on(text: str, family: ReportFamily, *, after_prompt: bool) -> bool:
-    """Return whether an interrupted report goes on with this line. After a prompt, a page goes on only with
-    lines that no other program prints.
+    """Return whether an interrupted report goes on with this line. After a prompt, and if its family declares
+    no lines that continue it, a page goes on only with lines that no other program prints.
     """
-    if after_prompt and family.display is None:
+    if family.display is None and (after_prompt or family.continues is NEVER):
         return _lines_of(family).match(text) is not None
     return family.continues.match(text) is not None
 

@@ -22,6 +22,7 @@ from zscope.parsers.text.captured_report import (
 from zscope.parsers.text.console_lines import (
     begins_routed_replies,
     is_last_line,
+    is_other_message,
     is_paging_mark,
     is_print_heading,
 )
@@ -424,7 +425,7 @@ class ReportSplitter:
             if self._family.has_controls and (self._control or _begin_with_control(report.lines)):
                 first, *others = report.lines
                 first_line = first if self._control else Line(first.no, first.text[1:])
-                report.lines = [first_line, *(Line(line.no, line.text[1:]) for line in others)]
+                report.lines = [first_line, *map(_without_control, others)]
             yield report
 
     def _report_glued_prompt(self, report: CapturedReport) -> None:
@@ -448,6 +449,12 @@ class ReportSplitter:
         )
         origin = self.defaults.complete(origin)
         yield CapturedReport(family_of(first.text).name, reply.lines, origin, reply.complete)
+
+
+def _without_control(line: Line) -> Line:
+    """Return a line of a page without its carriage control character; other messages have none."""
+    is_whole = line.text[:1] not in _CONTROLS and is_other_message(line.text)
+    return line if is_whole else Line(line.no, line.text[1:])
 
 
 def _margin_of(text: str, column: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,7 +48,7 @@ class Undetectable(StrEnum):
     VALUE_DROPPED = "a whole line with values of one row, or without a column, is dropped: they are absent"
     HEADING_DROPPED = "the heading of a report is dropped, and only one of its kind is above: it goes on"
     ROW_DOUBLED = "a whole line with rows of its own is doubled"
-    ORDER_CHANGED = "two lines with members of a list are exchanged: it is another possible order"
+    ORDER_CHANGED = "two lines with members of lists are exchanged: it is another possible order"
     VALUE_CHANGED = "a letter of a value changed: it is another possible value"
     OUTSIDE = "the text is cut between the rows of two reports: what compares them is absent"
 
@@ -282,12 +282,14 @@ def _list_changes(changes: _Changes) -> tuple[int, int]:
 
 
 def _has_other_order(old: PlacedRow, new: PlacedRow) -> bool:
-    """Return whether texts with several members have them in another order."""
+    """Return whether texts with several members, and those without a column, have them in another order, or
+    the one what the other had.
+    """
     differences = _differences(old, new)
-    return bool(differences) and all(
-        isinstance(one, str) and isinstance(other, str) and sorted(_members(one)) == sorted(_members(other))
-        for one, other in differences
-    )
+    before = [*(one for one, _ in differences), *(old.row["extra"] or {}).values()]
+    after = [*(other for _, other in differences), *(new.row["extra"] or {}).values()]
+    texts = all(isinstance(value, str) for value in (*before, *after))
+    return bool(before) and texts and _all_members(before) == _all_members(after)
 
 
 def _has_other_first_row(changes: _Changes) -> bool:
@@ -313,6 +315,10 @@ def _members(text: str) -> list[str]:
     return text.split(", ")
 
 
+def _all_members(texts: Iterable[str]) -> Counter[str]:
+    return Counter(member for text in texts for member in _members(text))
+
+
 def _lacks_member(before: Any, after: Any) -> bool:  # noqa: ANN401 - values of any column
     """Return whether a text with several members has one less, or another value is missing."""
     if isinstance(before, str) and isinstance(after, str):
@@ -331,11 +337,19 @@ def _differences(old: PlacedRow, new: PlacedRow) -> list[tuple[Any, Any]]:
 
 
 def _became_absent(old: PlacedRow, new: PlacedRow, *, is_one: bool) -> bool:
-    """Return whether values are missing: those of columns only if no other row lacks them."""
-    if not (new.row["extra"] or {}).items() <= (old.row["extra"] or {}).items():
+    """Return whether values are missing: those of columns only if no other row lacks them. The value of
+    another action, which was in `extra`, can have precedence then.
+    """
+    extra, less = old.row["extra"] or {}, new.row["extra"] or {}
+    if not less.keys() <= extra.keys():
+        return False
+    if not all(value == extra[name] or _lacks_member(extra[name], value) for name, value in less.items()):
         return False
     differences = _differences(old, new)
-    return (is_one and all(_lacks_member(before, after) for before, after in differences)) or not differences
+    elsewhere = {*extra.values()} - {*less.values()}
+    return not differences or (
+        is_one and all(_lacks_member(before, after) or after in elsewhere for before, after in differences)
+    )
 
 
 def _has_other_heading(old: PlacedRow, new: PlacedRow) -> bool:

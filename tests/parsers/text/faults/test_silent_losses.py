@@ -112,7 +112,7 @@ def test_the_extra_values_of_an_action_can_be_in_the_other_of_two_exchanged_rows
     def reading(first: str, second: str, extra: str) -> TextReading:
         return TextReading(
             [
-                PlacedRow("tls_action", {"parameter": first, "extra": extra}, 3),
+                PlacedRow("tls_action", {"parameter": first, "extra": {"Label": extra}}, 3),
                 PlacedRow("tls_action", {"parameter": second, "extra": None}, 4),
             ],
             [],
@@ -123,6 +123,43 @@ def test_the_extra_values_of_an_action_can_be_in_the_other_of_two_exchanged_rows
     judgement = judge(good, reading("FIPS140", "Trace", "Version"), exchanged)
     assert judgement.undetectable is Undetectable.ORDER_CHANGED
     assert judge(good, reading("FIPS140", "Trace", "Status"), exchanged).silent
+
+
+def test_values_without_a_column_can_be_dropped_or_in_another_order_but_not_lost() -> None:
+    def reading(role: str | None, **extra: str) -> TextReading:
+        return TextReading(
+            [PlacedRow("netstat_ttls", {"role": role, "stack": "A", "extra": extra or None}, 3)], [], [(1, 9)]
+        )
+
+    good = reading("Client", Env="Server", List="a, b")
+    dropped, exchanged = TextFault(FaultKind.DROPPED, 4), TextFault(FaultKind.EXCHANGED, 4)
+    for less in (reading("Client", Env="Server", List="a"), reading("Server", List="a, b")):
+        assert judge(good, less, dropped).undetectable is Undetectable.VALUE_DROPPED
+        assert judge(good, less, exchanged).silent
+    moved = reading("Client", Env="Server, b", List="a")
+    assert judge(good, moved, exchanged).undetectable is Undetectable.ORDER_CHANGED
+    assert judge(good, moved, dropped).silent
+    assert judge(good, reading("Other", Env="Server", List="a, b"), dropped).silent
+
+
+def test_only_the_columns_of_a_heading_may_change_if_it_is_dropped() -> None:
+    dropped, doubled = TextFault(FaultKind.DROPPED, 2), TextFault(FaultKind.DOUBLED, 2)
+    good, other = _reading(3, stack="A", state="B"), _reading(3, stack="C", state="B")
+    assert judge(good, other, dropped).undetectable is Undetectable.HEADING_DROPPED
+    assert judge(good, other, doubled).silent
+    assert judge(good, _reading(3, stack="C", state="D"), dropped).silent
+
+
+def test_an_issue_with_another_text_is_another_issue() -> None:
+    joined = TextFault(FaultKind.JOINED, 4)
+
+    def told(*lines: int, text: str) -> TextReading:
+        rows = _reading(*lines).rows
+        return TextReading(rows, [Issue(Code.REPORT_CUT, text, "a.txt", line_no=3)], [(1, 9)])
+
+    good = told(3, 4, text="1 of 2 lines is cut")
+    assert judge(good, told(3, text="2 of 3 lines is cut"), joined).silent
+    assert not judge(good, told(3, text="the line has no end"), joined).silent
 
 
 def test_our_name_of_a_setting_is_no_place_of_a_value() -> None:

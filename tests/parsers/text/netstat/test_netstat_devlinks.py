@@ -387,6 +387,40 @@ def _interface(parts: tuple[Any, ...]) -> Row:
     return row | ({"extra": extra} if extra else {})
 
 
+@pytest.mark.parametrize(
+    ("printed", "damaged", "code", "text"),
+    [
+        ("INTERFACE STATISTICS:", "INTERFAXE STATISTICS:", Code.UNKNOWN_COLUMN, "as INTERFACESTATISTICS"),
+        ("MULTICAST SPECIFIC:", "MULTICOST SPECIFIC:", Code.UNKNOWN_COLUMN, "as MULTICASTSPECIFIC"),
+        ("CONVERGED INTERFACE:", "CONVERTED INTERFACE:", Code.UNKNOWN_COLUMN, "as ASSOCIATEDIQDCONVERGED"),
+        (
+            "    BYTESOUT                          = 34\n",
+            "    BYTESOXT                          = 34\n",
+            Code.UNKNOWN_COLUMN,
+            "as BYTESOUT",
+        ),
+        (
+            "    CHPIDTYPE:",
+            "    ISOLATE: YES\n    ISOLATE: YES\n    CHPIDTYPE:",
+            Code.REPORT_REPEATED,
+            "doubled",
+        ),
+    ],
+)
+def test_a_damaged_part_is_reported(printed: str, damaged: str, code: Code, text: str) -> None:
+    assert NETWORK_EXPRESS.count(printed) == 1
+    _, issues = _read(NETWORK_EXPRESS.replace(printed, damaged).splitlines())
+    assert [issue for issue in issues if issue.code is code and text in issue.text]
+
+
+def test_figures_of_the_interface_among_those_of_the_associated_one_are_reported() -> None:
+    lines = NETWORK_EXPRESS.splitlines()
+    at = next(at for at, line in enumerate(lines) if "ASSOCIATED IQD" in line)
+    lines[at - 1], lines[at] = lines[at], lines[at - 1]
+    _, issues = _read(lines)
+    assert [(issue.code, issue.line_no) for issue in issues] == [(Code.BAD_VALUE, at + 1)]
+
+
 _ROWS = st.lists((_INTERFACE.map(_interface)) | _LINK, min_size=1, max_size=4)
 
 

@@ -299,11 +299,33 @@ _EXTRA_LABELS = st.sampled_from(
 _WORDS = st.from_regex(r"[A-Za-z0-9/*.=(-]{1,12}( [A-Za-z0-9/*.=(-]{1,12}){0,2}", fullmatch=True)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "field"),
+    [
+        ("  TTLSGrpAction: grp~Web\n", "", "GroupID"),
+        (
+            "                          0025 secp521r1\n",
+            "                          0804 TLS_SIGALG_X\n",
+            "ClientECurves",
+        ),
+        (
+            "                          0804 TLS_SIGALG",
+            "                          0030 x448\n    X: 0804 TLS",
+            "Signat",
+        ),
+    ],
+)
+def test_lines_of_another_action_or_list_are_reported(before: str, after: str, field: str) -> None:
+    assert DETAIL.count(before) == 1
+    _, issues = _read(DETAIL.replace(before, after).splitlines())
+    assert next(issue.field for issue in issues if issue.code is Code.BAD_VALUE).startswith(field)
+
+
 def _lists() -> st.SearchStrategy[Row]:
     some = {
-        column: st.lists(st.sampled_from(_MEMBERS.get(column, _CURVES)), min_size=1, max_size=4).map(
-            ", ".join
-        )
+        column: st.lists(
+            st.sampled_from(_MEMBERS.get(column, _CURVES)), min_size=1, max_size=4, unique=True
+        ).map(", ".join)
         for column in sorted(LISTS)
     }
     return st.fixed_dictionaries({}, optional=some)

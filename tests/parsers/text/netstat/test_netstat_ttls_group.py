@@ -143,16 +143,27 @@ _ENVIRONMENT = st.fixed_dictionaries(
 )
 
 
+def _environment_name(row: Row) -> str:
+    return str(row["environment"])
+
+
 def _tidy(row: Row) -> Row:
     return {key: value for key, value in row.items() if value != {}}
 
 
-@given(st.lists(_GROUP, min_size=1, max_size=20), st.booleans())
+@given(
+    st.lists(_GROUP, min_size=1, max_size=20, unique_by=lambda group: group["ttls_group_id"]), st.booleans()
+)
 def test_written_table_reads_back(rows: list[Row], console: bool) -> None:
     assert _read(ttls_group_lines(rows, Command(console=console))) == (rows, [])
 
 
-@given(st.lists(st.tuples(_DETAIL_GROUP, st.lists(_ENVIRONMENT, max_size=3)), min_size=1), st.booleans())
+@given(
+    st.lists(
+        st.tuples(_DETAIL_GROUP, st.lists(_ENVIRONMENT, max_size=3, unique_by=_environment_name)), min_size=1
+    ),
+    st.booleans(),
+)
 def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console: bool) -> None:
     rows = []
     for group, environments in groups:

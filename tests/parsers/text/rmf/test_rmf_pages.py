@@ -439,6 +439,17 @@ def test_the_second_part_is_skipped() -> None:
         assert result.column("extra") == [None]
 
 
+def test_only_lines_of_the_second_part_are_skipped() -> None:
+    (row,) = read(page()).tables["rmf_interval"]
+    _, second = cpu_pages(row, read(page()).tables["rmf_cpu"], RmfPrintForm(), address_spaces=True)
+    assert read(page(), [*second, " IEF403I PAYROLL - STARTED"]).issues == []
+    others = [" TTLSGrpAction: grp~Web", "   Group ID: 0000000B"]
+    (issue,) = read(page(), [*second, *others]).issues
+    first = len(page()) + len(second) + 1
+    assert (issue.code, issue.line_no) == (Code.REPORT_CUT, first)
+    assert f"lines {first} to {first + 1}" in issue.text
+
+
 def test_a_page_with_the_second_part_only_has_no_processors() -> None:
     result = read(page(CPU, ["   SYSTEM ADDRESS SPACE AND WORK UNIT ANALYSIS", "IN   1   2   1.5"]))
     assert [(issue.code, issue.line_no) for issue in result.issues] == [(Code.REPORT_UNREADABLE, 1)]

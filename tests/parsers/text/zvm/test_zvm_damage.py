@@ -222,6 +222,19 @@ def test_rows_without_column_headings(tmp_path: Path) -> None:
     assert (result.problems, result.users) == ([(Code.REPORT_UNREADABLE, 7, 1)], [])
 
 
+@pytest.mark.parametrize("stray", ["READY", "IEF403I PAYROLL - STARTED - TIME=09.41.09"])
+def test_an_interruption_removes_no_rows(tmp_path: Path, stray: str) -> None:
+    listing = read_listing(tmp_path, [*USER[:-1], stray, USER[-1]])
+    assert listing.cpu() == CPU
+    assert [line for _, line, _ in listing.problems] == ([len(USER)] if stray == "READY" else [])
+    assert read_listing(tmp_path, [*USER, stray, "other text"]).problems == []
+
+
+def test_the_heading_of_another_page_without_its_first_line_ends_a_report(tmp_path: Path) -> None:
+    listing = read_listing(tmp_path, [*SCREEN, *USER[1:]])
+    assert (Code.REPORT_UNREADABLE, len(SCREEN) + 2, 1) in listing.problems
+
+
 def test_an_unreadable_heading_ends_a_report(tmp_path: Path) -> None:
     result = read_listing(tmp_path, [*USER, "1FCX1", "1FCX113  Ru", *FRONT[1:], *USERS])
     assert result.cpu() == CPU

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, pairs_of, spreader
+from zscope.parsers.text.report_rows import quoted
+from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import PrintedFormat, plain_label, report_table
 
 if TYPE_CHECKING:
@@ -118,6 +120,7 @@ _TABLE = "netstat_devlink"
 _FIELDS = report_table(_TABLE).by_label()
 _COUNTS = frozenset(f.column for f in report_table(_TABLE).columns if f.format is PrintedFormat.COUNT)
 _STATISTICS = frozenset(column for column in _COUNTS if column.startswith(("in_", "out_")))
+_OF_STATISTICS = tuple(label for label, printed in _FIELDS.items() if printed.column in _STATISTICS)
 _DEVICE = ("device_name", "device_type", "device_number", "device_status")
 _MIGRATED = re.compile(r"\*+ ?AUTOMIGRATED ?\*+", re.ASCII | re.IGNORECASE)
 _ASSOCIATED = re.compile(r"(?:UN)?ASSOCIATED.*INTERFACE(?P<several>S?)", re.ASCII)
@@ -141,6 +144,7 @@ class _InterfacePart(Enum):
     """The LAN groups after all interfaces."""
 
 
+_IQD = "ASSOCIATEDIQDCONVERGEDINTERFACE"
 _HEADINGS = {
     "MULTICASTSPECIFIC": _InterfacePart.MULTICAST,
     "INTERFACESTATISTICS": _InterfacePart.STATISTICS,
@@ -242,7 +246,7 @@ class _DevlinksReader:
                 self._lan.group = pair.value
                 return True
             return False
-        if self._heading(entry, key, pair, heads=heads):
+        if self._heading(entry, key, pair, line.no, heads=heads):
             return True
         printed = _FIELDS.get(key)
         if self._block is _InterfacePart.OTHER:
@@ -250,6 +254,8 @@ class _DevlinksReader:
         elif printed is None and self._block is _InterfacePart.MULTICAST and self._multicast:
             self._multicast.labelled(pair)
         elif printed is None:
+            if self._block is _InterfacePart.IQD:
+                self._report_misspelt(pair.label, nearly(key, _OF_STATISTICS), line.no)
             entry.keep(*pair)
         elif printed.column in _STATISTICS:
             self._statistic(entry, printed.column, pair, line.no)
@@ -262,16 +268,17 @@ class _DevlinksReader:
         self._block, self._multicast, self._heading_indent = _InterfacePart.INTERFACE, None, -1
         return self.entries[-1]
 
-    def _heading(self, entry: NetstatRow, key: str, pair: LabelValue, *, heads: bool) -> bool:
+    def _heading(self, entry: NetstatRow, key: str, pair: LabelValue, line: int, *, heads: bool) -> bool:
         """Begin a part, if the label is its heading; return whether the label needs no more processing."""
         if block := _HEADINGS.get(key):
             self._block, self._heading_indent = block, self._indent
             if block is _InterfacePart.MULTICAST:
                 self._multicast = Multicast(entry)
             return not pair.value and key not in _FIELDS
-        if key == "ASSOCIATEDIQDCONVERGEDINTERFACE":
+        if key == _IQD:
             self._block, self._heading_indent = _InterfacePart.IQD, self._indent
         elif (match := _ASSOCIATED.fullmatch(key)) or (heads and key not in _FIELDS):
+            self._report_misspelt(pair.label, nearly(key, (*_HEADINGS, _IQD)), line)
             several = match is not None and match["several"]
             self._block, self._name = (
                 _InterfacePart.OTHER,
@@ -283,10 +290,22 @@ class _DevlinksReader:
             return True
         return False
 
+    def _report_misspelt(self, label: str, near: str | None, line: int) -> None:
+        if near is not None:
+            problem = (
+                f"{quoted(label)} is unknown, and nearly the same as {near}: what it names is in `extra`"
+            )
+            self.out.issue(Code.UNKNOWN_COLUMN, problem, line, field=label[:60], table=_TABLE)
+
     def _statistic(self, entry: NetstatRow, column: str, pair: LabelValue, line: int) -> None:
+        of_interface = column
         if self._block is _InterfacePart.IQD:
             column = f"iqd_{column}"
         if column not in _COUNTS:
+            if of_interface not in entry.values:
+                problem = f"{pair.label} is among the figures of the associated interface, and missing among "
+                problem += "those of the interface itself: lines may be misplaced"
+                self.out.issue(Code.BAD_VALUE, problem, line, field=pair.label[:60], table=_TABLE)
             entry.keep(f"iqd.{pair.label}", pair.value)
         elif column in entry.values:
             problem = f"a second {pair.label}; the heading of its statistics is missing"

@@ -75,7 +75,7 @@ NETSTAT = ReportFamily(
     plain_row=PLAIN_ROW,
     once=re.compile(r" {0,8}User Id +Conn ", _IGNORE_CASE),
     continues=re.compile(
-        r"\S{1,8} +[0-9A-F]{8} |\S{1,32} +[0-9A-F]{8} +\d+$| *[A-Z][\w .-]{0,60}:(?: |$)| +[0-9A-F]{4} [A-Z]"
+        r"\S{1,8} +[0-9A-F]{8} |\S{1,32} +[0-9A-F]{8} +\d+$| *[A-Z][\w .%-]{0,60}:(?: |$)| +[0-9A-F]{4} [A-Z]"
         r"| +[A-Z ]{5,35}= \d| +\*\*\w+\*\*$| *-[- ]*$| +\S+ +\d{10} +[A-Z]+$| *\d+ OF \d+ RECORDS"
         r"| *(?:User Id +Conn|TTLSGrpAction +Group|Group +RefCnt|Name +Status|IPv[46] LAN Group)\b",
         _IGNORE_CASE,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyparsing as pp
@@ -191,6 +192,7 @@ class Netstat:
             out.add_report(f"NETSTAT {kind.name}", report.first_line)
             if kind.reader is not conn:
                 body.lines = list(single_lines(body.lines))
+                _report_doubled(body.lines, out)
             compare_count(ending, out, kind.reader.read(body, out))
         else:
             out.skipped(body.lines)
@@ -239,6 +241,14 @@ def _kind(body: ReplyBody, out: ReportRows) -> _ReportKind | None:
     else:
         out.issue(Code.REPORT_UNREADABLE, "no line follows the heading of the report", body.first_line)
     return None
+
+
+def _report_doubled(lines: Sequence[Line], out: ReportRows) -> None:
+    """Report a line with labels or values that is the same as the one before it."""
+    for one, other in pairwise(lines):
+        if one.text == other.text and one.text.strip(" -"):
+            problem = f"{quoted(other.text.strip())} is the same as the line before it, and may be doubled"
+            out.issue(Code.REPORT_REPEATED, problem, other.no, 1)
 
 
 def _first_lines(lines: Sequence[Line]) -> list[Line]:

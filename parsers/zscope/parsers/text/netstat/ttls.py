@@ -53,6 +53,11 @@ _OF_CONNECTION = frozenset(
 _RULE = "TTLSRule"
 _OF_RULE = frozenset({"JOBNAME", "LOCALSOCKET", "REMOTESOCKET"})
 """Labels of a connection that can be conditions of its rule."""
+_OF_ACTION = {"GROUPID": "TTLSGrpAction", "ENVIRONMENTUSERINSTANCE": "TTLSEnvAction"}
+"""Labels that only one of the actions has."""
+_PAIRS = "signature_pairs"
+_OF_GROUPS_OR_PAIRS = LISTS - {"v3_cipher_suites"}
+"""Lists of groups, whose codes begin with 00, and of signature pairs, whose codes do not."""
 _SOCKETS = {"LOCALSOCKET": ("local_ip", "local_port"), "REMOTESOCKET": ("remote_ip", "remote_port")}
 
 _CODE = re.compile(r"(?:[0-9A-Fa-f]{2}){1,2}", re.ASCII)
@@ -163,6 +168,24 @@ def _report_misplaced(entry: NetstatRow, connection: TtlsConnection, out: Report
         if of_rule and _COLUMNS.get(parameter.key) not in entry.values:
             problem = f"{parameter.label} is printed after {_RULE}, and missing before it; the column is null"
             out.issue(Code.BAD_VALUE, problem, parameter.line, field=parameter.label, table=TABLE)
+        action = _OF_ACTION.get(parameter.key, parameter.action)
+        if action != parameter.action:
+            problem = f"{parameter.label} is not printed after {action}: the line {action} may be missing or "
+            problem += "misplaced"
+            out.issue(Code.BAD_VALUE, problem, parameter.line, field=parameter.label, table=TABLE)
+        _report_other_members(parameter, out)
+
+
+def _report_other_members(parameter: TtlsParameter, out: ReportRows) -> None:
+    """Report signature pairs in a list of groups, and groups among signature pairs."""
+    column = _COLUMNS.get(parameter.key)
+    codes = [code for text in parameter.texts for code, _ in members(text) or ()]
+    if column not in _OF_GROUPS_OR_PAIRS or all(
+        code.startswith("00") is (column != _PAIRS) for code in codes if len(code) == 4
+    ):
+        return
+    problem = f"{parameter.label} has members of another list: a line with a label may be misplaced"
+    out.issue(Code.BAD_VALUE, problem, parameter.line, field=parameter.label, table=TABLE)
 
 
 def _put_once(entry: NetstatRow, column: str, parameter: TtlsParameter, out: ReportRows) -> None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
+from zscope.parsers.text.console_lines import is_other_message, is_prompt
 from zscope.parsers.text.outside_text import is_of_report
 from zscope.parsers.text.printed_cells import cells_of
 from zscope.parsers.text.rmf.interval_values import MACHINE_LABELS, IntervalValues, label_line
@@ -151,7 +152,8 @@ class CpuPages:
         the first line of another report.
         """
         for at, line in enumerate(lines):
-            if is_of_report(line.text) or not _OF_SECOND_PART.match(line.text):
+            is_own = _OF_SECOND_PART.match(line.text) or is_prompt(line.text) or is_other_message(line.text)
+            if is_of_report(line.text) or not is_own:
                 problem = (
                     f"the lines {line.no} to {lines[-1].no} are not about address spaces and work units: "
                 )
