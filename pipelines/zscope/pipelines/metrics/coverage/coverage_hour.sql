@@ -1,7 +1,9 @@
 -- Whether the data cover an hour of a system and a source: complete, partial, lost, not recorded, or not known, and why.
 --
 -- An hour is complete only if something shows it: intervals that cover it, or records of connections without a sign
--- of a loss. The share of a partial hour is the smallest that a sign shows. Where a source has nothing:
+-- of a loss. The share of a partial hour is the smallest that a sign shows. In the first and the last hour of a source,
+-- only the time from its first to its last record is shown, unless the stack counted the connections or hours between them
+-- have silences as long. Where a source has nothing:
 --   not recorded  the system has no such records or reports in any load, zERT was disabled, or the stack counted
 --                 connections that are recorded neither in most hours of the files nor in six of most days
 --   lost          a loaded file covers the hour, and SMF says that it lost records, the stack counted connections, the
@@ -38,7 +40,10 @@ evidence AS MATERIALIZED (
                 THEN list_max(list_transform(
                     string_split(lpad(bin(bit_or(minutes)), 60, '0'), '1'), lambda silence : len(silence)
                 ))
-        END AS silence
+        END AS silence,
+        -- Minutes before the first record and after the last one.
+        length(bin(bit_or(minutes))) - length(rtrim(bin(bit_or(minutes)), '0')) AS minutes_before,
+        60 - length(bin(bit_or(minutes))) AS minutes_after
     FROM coverage_day
     WHERE hour_utc IS NOT NULL
     GROUP BY system, source, hour_no
@@ -105,18 +110,34 @@ hour AS MATERIALIZED (
     SEMI JOIN local_day AS d ON h.system = d.system AND (h.hour_no * 3600 + h.offset_s) // 86400 = d.day_no
 ),
 
+recorded_hour AS (
+    SELECT
+        *,
+        min(hour_no) OVER of_source AS first_hour,
+        max(hour_no) OVER of_source AS last_hour,
+        hour_no > first_hour AND hour_no < last_hour AS is_between
+    FROM evidence
+    WHERE source <> '7' AND (records > 0 OR minutes > 0)
+    WINDOW of_source AS (PARTITION BY system, source)
+),
+
+-- Hours in which a recording begins or ends say nothing about others, if there are others.
 usual AS (
     SELECT
         e.system,
         e.source,
-        max(e.hour_no) AS last_hour,
+        any_value(e.first_hour) AS first_hour,
+        any_value(e.last_hour) AS last_hour,
         bool_or(e.starts > 0) AS has_starts,
         bool_or(e.ends > 0) AS has_ends,
         median(e.silence) AS silence,
-        median(e.ends / nullif(c.counted_closed, 0)) FILTER (WHERE c.counted_closed >= 20 AND e.ends > 0) AS recorded_share
-    FROM evidence AS e
+        max(e.silence) FILTER (e.is_between) AS silence_between,
+        median(e.ends / nullif(c.counted_closed, 0)) FILTER (c.counted_closed >= 20 AND e.ends > 0) AS share_of_all,
+        median(e.ends / nullif(c.counted_closed, 0)) FILTER (
+            c.counted_closed >= 20 AND e.ends > 0 AND e.is_between
+        ) AS share_between
+    FROM recorded_hour AS e
     LEFT JOIN evidence AS c ON c.source = '119-5' AND e.system = c.system AND e.hour_no = c.hour_no AND bit_count(c.minutes) = 60
-    WHERE e.source <> '7' AND (e.records > 0 OR e.minutes > 0)
     GROUP BY e.system, e.source
 ),
 
@@ -314,11 +335,20 @@ compared AS (
             WHEN k.source = '119-1/2' AND u.has_starts AND u.has_ends THEN c.counted_opened + c.counted_closed
             WHEN k.source = '119-1/2' AND u.has_starts THEN c.counted_opened
             WHEN k.source = '119-1/2' THEN c.counted_closed
-            WHEN k.source = '119-11' THEN c.counted_closed * coalesce(u.recorded_share, 1)
+            WHEN k.source = '119-11' THEN c.counted_closed * coalesce(u.share_between, u.share_of_all, 1)
         END AS counted,
         -- Three standard deviations. A short connection starts and ends in the same interval.
         3 * sqrt(coalesce(c.counted_variance, 0) * if(k.source = '119-1/2', 2, 0.5)) AS counted_error,
-        if(k.source = '119-1/2', e.starts + e.ends, e.ends) AS seen
+        if(k.source = '119-1/2', e.starts + e.ends, e.ends) AS seen,
+        -- The counts of the stack show the whole hour, unless the usual share of zERT details is that of a part of it.
+        CASE
+            WHEN k.of_connections AND (counted IS NULL OR (k.source = '119-11' AND u.share_between IS NULL))
+                THEN if(
+                    h.hour_no = u.first_hour AND e.minutes_before > coalesce(u.silence_between, 0), e.minutes_before, 0
+                )
+                + if(h.hour_no = u.last_hour AND e.minutes_after > coalesce(u.silence_between, 0), e.minutes_after, 0)
+            ELSE 0
+        END AS outside_minutes
     FROM hour AS h
     CROSS JOIN source_kind AS k
     LEFT JOIN evidence AS e ON h.system = e.system AND k.source = e.source AND h.hour_no = e.hour_no
@@ -344,6 +374,7 @@ signs AS (
         if(of_connections, 1 - lost_minutes / 60, 1) AS loss_share,
         if(of_connections, 1 - off_minutes / 60, 1) AS off_share,
         if(of_connections AND counted IS NULL, file_minutes / 60, 1) AS file_share,
+        1 - outside_minutes / 60 AS inside_share,
         if(seen < 0.95 * counted - counted_error, seen / counted, 1) AS count_share,
         -- Hours with few connections, and those of the last day, are judged by all others.
         if(ends_are_judged, began_and_ended / began, usual_end_share) AS ended_share,
@@ -374,7 +405,8 @@ judged AS (
     SELECT
         *,
         least(
-            interval_share, loss_share, off_share, file_share, count_share, end_share, other_end_share, silence_share
+            interval_share, loss_share, off_share, file_share, inside_share, count_share, end_share, other_end_share,
+            silence_share
         ) AS share
     FROM compared_ends
 ),
@@ -411,6 +443,10 @@ explained AS (
                 CASE WHEN loss_share < 1 THEN 'SMF lost records in ' || lost_minutes || ' minutes' END,
                 CASE WHEN off_share < 1 THEN 'zERT was disabled for ' || off_minutes || ' minutes' END,
                 CASE WHEN file_share < 1 THEN 'the files cover ' || file_minutes || ' of 60 minutes' END,
+                CASE
+                    WHEN inside_share < least(file_share, loss_share, off_share, silence_share)
+                        THEN 'nothing shows ' || outside_minutes || ' minutes before the first or after the last record'
+                END,
                 CASE
                     WHEN count_share < 1
                         THEN 'records of ' || round(100 * count_share)::BIGINT
