@@ -39,13 +39,13 @@ judged AS (
                 ' and ',
                 CASE
                     WHEN p.by_costs <= 0
-                        THEN format('{} less because a handshake costs less', number_text(-p.by_costs))
+                        THEN format('{} less because a handshake costs less', number_text(abs(p.by_costs)))
                     WHEN p.by_costs > 0
                         THEN format('{} more because a handshake costs more', number_text(p.by_costs))
                 END,
                 CASE
                     WHEN p.by_resumption <= 0
-                        THEN format('{} less because more are resumed', number_text(-p.by_resumption))
+                        THEN format('{} less because more are resumed', number_text(abs(p.by_resumption)))
                     WHEN p.by_resumption > 0
                         THEN format('{} more because fewer are resumed', number_text(p.by_resumption))
                 END
