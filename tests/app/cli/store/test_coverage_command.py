@@ -15,6 +15,8 @@ from tests.sample_stores import SAMPLE
 from zscope.app.cli.coverage_strips import strips
 from zscope.parsers import read
 from zscope.parsers.smf.record_writer import as_stream, encode_without_triplets
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.settings import Settings
 from zscope.schemas import catalog
 from zscope.schemas.arrow import LOCAL
 
@@ -61,20 +63,32 @@ def dump_without_hours(*, with_loss: bool) -> bytes:
     return b"".join(as_stream([*kept, *lost]))
 
 
-def hours_of(run: Run, folder: Path, content: bytes) -> dict[tuple[str, int], tuple[str, str]]:
-    """Return state and reason of each hour of SYSA, by source and local hour."""
+def loaded(folder: Path, content: bytes) -> Path:
+    """Load a dump and return the store."""
     (folder / "dump.smf").write_bytes(content)
-    run("ingest", folder / "dump.smf", "--store", folder / "store", "--timezone", "+01:00")
+    how = IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"]))
+    ingest(folder / "store", [folder / "dump.smf"], how)
+    return folder / "store"
+
+
+@pytest.fixture(scope="module")
+def with_loss(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the sample in which SMF says that it lost the hours; read-only."""
+    return loaded(tmp_path_factory.mktemp("loss"), dump_without_hours(with_loss=True))
+
+
+def hours_of(run: Run, store: Path) -> dict[tuple[str, int], tuple[str, str]]:
+    """Return state and reason of each hour of SYSA, by source and local hour."""
     chosen = f"system = 'SYSA' AND hour_local::DATE = DATE '{DAY}'"
     query = f"SELECT source, hour(hour_local) AS h, state, why FROM coverage WHERE {chosen}"
-    result = run("sql", query, "--store", folder / "store", "--json")
+    result = run("sql", query, "--store", store, "--json")
     assert result.exit_code == 0, result.stderr
     return {(row["source"], row["h"]): (row["state"], row["why"]) for row in json.loads(result.stdout)}
 
 
 @pytest.mark.parametrize("source", ["119-1/2", "119-11"])
-def test_hours_that_smf_lost_are_lost(run: Run, tmp_path: Path, source: str) -> None:
-    hours = hours_of(run, tmp_path, dump_without_hours(with_loss=True))
+def test_hours_that_smf_lost_are_lost(run: Run, with_loss: Path, source: str) -> None:
+    hours = hours_of(run, with_loss)
     assert [hours[source, hour][0] for hour in (10, 11, 12)] == ["lost"] * 3
     assert hours[source, 10][1] == "SMF lost 1,570 records of all types"
     assert hours[source, 9][0] == hours[source, 14][0] == "complete"
@@ -82,14 +96,13 @@ def test_hours_that_smf_lost_are_lost(run: Run, tmp_path: Path, source: str) -> 
 
 
 def test_hours_without_records_are_never_complete(run: Run, tmp_path: Path) -> None:
-    hours = hours_of(run, tmp_path, dump_without_hours(with_loss=False))
+    hours = hours_of(run, loaded(tmp_path, dump_without_hours(with_loss=False)))
     for source in ("119-1/2", "119-11"):
         assert {hours[source, hour][0] for hour in (10, 11, 12)} <= {"lost", "not known"}
 
 
-def test_the_rows_are_days_with_their_hours(run: Run, tmp_path: Path) -> None:
-    hours_of(run, tmp_path, dump_without_hours(with_loss=True))
-    result = run("coverage", "--system", "SYSA", "--store", tmp_path / "store", "--json")
+def test_the_rows_are_days_with_their_hours(run: Run, with_loss: Path) -> None:
+    result = run("coverage", "--system", "SYSA", "--store", with_loss, "--json")
     assert result.exit_code == 0, result.stderr
     rows = {(row["source"], row["day"]): row for row in json.loads(result.stdout)}
     day = rows["119-11", str(DAY)]
