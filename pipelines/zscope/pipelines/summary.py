@@ -162,7 +162,7 @@ def _saving(query: Query) -> str:
     today = f" (today {row['value_today']})" if row["value_today"] else ""
     text = f"Of the changes {of}, this one can save most: {row['sentence']}."
     if row["parameter"]:
-        text += f" In {row['statement']}, {row['parameter']}{today}: {row['recommended']}."
+        text += f" What can be set: {row['statement']}, {row['parameter']}{today}: {row['recommended']}."
     else:
         text += f" It takes {row['recommended']}: no setting here is known to help."
     why = row["why_full"]

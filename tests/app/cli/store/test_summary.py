@@ -199,13 +199,13 @@ def test_shares_of_filtered_parts_are_no_missing_price() -> None:
             {
                 "parameter": "GSK_V3_SESSION_TIMEOUT",
                 "value_today": "600",
-                "recommended": "longer, up to 86400",
+                "recommended": "longer, up to 9",
             },
-            " In TTLSGskAdvancedParms, GSK_V3_SESSION_TIMEOUT (today 600): longer, up to 86400.",
+            " What can be set: TTLSGskAdvancedParms, GSK_V3_SESSION_TIMEOUT (today 600): longer, up to 9.",
         ),
         (
             {"parameter": "GSK_V3_SIDCACHE_SIZE", "recommended": "larger", "why_full": "load GSKSRVR"},
-            " In TTLSGskAdvancedParms, GSK_V3_SIDCACHE_SIZE: larger. Load GSKSRVR.",
+            " What can be set: TTLSGskAdvancedParms, GSK_V3_SIDCACHE_SIZE: larger. Load GSKSRVR.",
         ),
         (
             {"recommended": "clients that offer a session", "shared_by": "port"},

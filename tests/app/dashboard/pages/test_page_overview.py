@@ -77,7 +77,7 @@ def test_its_sentences_are_those_of_the_command(drawn_page: Open, run: Run, worl
     said = json.loads(run("summary", "--store", world, "--json").stdout)
     assert len(said) == 5
     for each in said:
-        assert plain(each["sentence"], 1000) in words(page)
+        assert plain(each["sentence"], 2000) in words(page)
     links = [link.proto.page for link in page.main.get("page_link")]
     assert links == ["tls_price", "tls_price", "posture", "posture", "ranking"]
 

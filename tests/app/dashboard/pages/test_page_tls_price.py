@@ -29,8 +29,8 @@ def test_each_system_has_the_sentence_of_the_metric(drawn_page: Open, world: Pat
     )
     assert len(sentences) == 4
     for sentence, why in sentences:
-        assert plain(sentence, 600) in text
-        assert plain(why, 600) in text
+        assert plain(sentence, 2000) in text
+        assert plain(why, 2000) in text
     assert len(drawn_page(PAGE, world).get("vega_lite_chart")) == 3
 
 
@@ -108,7 +108,7 @@ def test_a_port_has_a_share_of_a_price(open_page: Open, world: Path) -> None:
     )
     assert shares_of_port
     for [sentence] in shares_of_port:
-        assert plain(sentence, 600) in text
+        assert plain(sentence, 2000) in text
     assert "Only a system has a price of its own" in text
     assert "There is no price" not in text
     [price, *_] = said_by(data_of(world, Filters(ports=(443,))))

@@ -42,7 +42,7 @@ _TIPS = (
     alt.Tooltip("cpu_s_per_day:Q", title="Estimate (s a day)", format=",.3~g"),
     alt.Tooltip("high_cpu_s_per_day:Q", title="At most (s a day)", format=",.3~g"),
 )
-_LONGEST = 600
+_LONGEST = 2000
 _MOST_SHARES = 20
 _MOST_SENTENCES = 12
 _MOST_PCT, _STEP_PCT = 300, 5

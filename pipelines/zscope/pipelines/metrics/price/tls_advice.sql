@@ -320,7 +320,7 @@ SELECT
                 THEN
                     CASE e.rule_name
                         WHEN 'no rule' THEN ', connections that no known rule matches'
-                        ELSE coalesce(', rule ' || e.rule_name, ', rule not known')
+                        ELSE coalesce(', rule ' || e.rule_name, ', connections whose rule is not known')
                     END
         END,
         ': ',

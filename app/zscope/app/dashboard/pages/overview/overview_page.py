@@ -331,7 +331,7 @@ def _place(row: dict[str, Any]) -> str:
     return plain(", ".join(str(part) for part in parts if part))
 
 
-_LONGEST = 1000
+_LONGEST = 2000
 _HEADINGS = {
     "price": "What TLS costs", "saving": "What to change first", "exposure": "What is unprotected",
     "certificates": "What will expire", "change": "What changed",
