@@ -100,6 +100,7 @@ class Fault:
 
 
 SHARED = "SYSX"
+HALF_A_MINUTE, FIVE_MINUTES = "clock of SMF 70 half a minute late", "clock of SMF 70 five minutes late"
 FAULTS = {
     "none": Fault(),
     "SMF 119 of three hours on three days lost": Fault((lost_hours(HOURS),)),
@@ -112,8 +113,9 @@ FAULTS = {
     "half of the ends lost, without 119-5": Fault((lost_ends(0.5), NO_COUNTERS)),
     "zERT summaries only": Fault((SINGLE,)),
     "zERT details of a quarter of an hour only": Fault((only_details_of(at(12, 10), at(12, 10, 15)),)),
-    "clock of SMF 70 half a minute late": Fault((late_intervals(timedelta(seconds=30)),)),
+    HALF_A_MINUTE: Fault((late_intervals(timedelta(seconds=30)),)),
     "clock of SMF 70 a minute late": Fault((late_intervals(timedelta(minutes=1)),)),
+    FIVE_MINUTES: Fault((late_intervals(timedelta(minutes=5)),)),
     "the same SMFID in two sysplexes": Fault(sysplexes={"CLI1": "PLEX1", "SRV1": "PLEX2"}),
     "a holiday, an hour twice in autumn, processors added": Fault(world=AUTUMN),
     "+05:30 and -05:00, intervals at minute 7, numbers of connections used again": Fault(world=SEVEN_MINUTES),
@@ -293,6 +295,13 @@ def test_sums_are_those_of_the_world(fault: str, answers: dict[str, list[Answer]
         if fault != "SMF 70 of three hours on three days lost":
             assert each.intervals == len(each.truth_cpu_s)
             assert each.cpu_s == pytest.approx(sum(each.truth_cpu_s), abs=0.01)
+
+
+def test_clocks_that_differ_are_named(answers: dict[str, list[Answer]]) -> None:
+    """Half a minute is less than the method can see."""
+    for fault, differ in (("none", False), (HALF_A_MINUTE, False), (FIVE_MINUTES, True)):
+        for each in answers[fault]:
+            assert ("the clocks of SMF 119 and SMF 70 differ by about" in each.price["why"]) == differ
 
 
 def test_document_has_the_table(answers: dict[str, list[Answer]]) -> None:

@@ -201,9 +201,10 @@ class _Space:
             return np.asarray(-len(y) * np.log(np.maximum(left / most, _NEARLY_ZERO)))
 
         # One regression for each difference, in which each count has the same weights in the three steps.
-        of_three = squares.reshape(3, number, 3, number)
-        own_squares = np.einsum("kti,iajb,ktj->ktab", weights, of_three, weights)
-        own_products = np.einsum("kti,ia->kta", weights, products.reshape(3, number))
+        of_pairs = squares.reshape(3, number, 3, number).swapaxes(1, 2).reshape(9, -1)
+        pairs = (weights[..., :, None] * weights[..., None, :]).reshape(*weights.shape[:2], 9)
+        own_squares = (pairs @ of_pairs).reshape(*weights.shape[:2], number, number)
+        own_products = weights @ products.reshape(3, number)
         coefficients = _solved(own_squares, own_products)
         self._likelihood = likelihood(own_products, coefficients)
         """Likelihood ratio of each difference to no counts at all, by kind of rates."""
@@ -216,8 +217,7 @@ class _Space:
         gain = self.explained - self._likelihood[0, 0]
         of_free = likelihood(products, _solved(squares, products)) - self._likelihood[0, 0]
         squared = [
-            (y - np.einsum("i,nia,a->n", weights[of], x.reshape(-1, 3, number), coefficients[of])) ** 2
-            for of in ((0, 0), self.chosen)
+            (y - x @ np.outer(weights[of], coefficients[of]).ravel()) ** 2 for of in ((0, 0), self.chosen)
         ]
         by_day = np.add.reduceat(squared[0] - squared[1], prewhitening.block)
         error = by_day.std(ddof=1) / np.sqrt(len(by_day))
