@@ -247,6 +247,7 @@ CONN_RESTS = (
     "..443          10.9.1.2..40001        Establsh\n",
     "40001 10.9.1.2..40001        FinWait2\n",
 )
+CRYPTO_LINES = "orithm          Hardware    Software\nAES                     256         256\n"
 CONFIG_LINES = "DefltMaxRcvBufSize: 00524288  SoMaxConn:         0000000512\n"
 CHAT = "Date: today\nStatus: fine\nStart time: nine\nUser: me\nsee EZD1286I in the book\n"
 
@@ -254,6 +255,7 @@ CHAT = "Date: today\nStatus: fine\nStart time: nine\nUser: me\nsee EZD1286I in t
 INSIDES = (
     *(ALL_LINES, POLICY_LINES, MESSAGE, "see below\n" * 9 + ALL_LINES, "see below\n" * 9 + CONFIG_LINES),
     *("see below\n" * 9 + rest for rest in CONN_RESTS),
+    CRYPTO_LINES,
 )
 
 

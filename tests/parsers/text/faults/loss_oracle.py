@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -315,6 +315,13 @@ def _members(text: str) -> list[str]:
     return text.split(", ")
 
 
+def _labelled_members(extra: Mapping[str, str]) -> Counter[tuple[str, str]]:
+    """Return the members of values without a column, each with its label, whatever part it is in."""
+    return Counter(
+        (label.rpartition(".")[2], member) for label, text in extra.items() for member in _members(text)
+    )
+
+
 def _all_members(texts: Iterable[str]) -> Counter[str]:
     return Counter(member for text in texts for member in _members(text))
 
@@ -341,9 +348,7 @@ def _became_absent(old: PlacedRow, new: PlacedRow, *, is_one: bool) -> bool:
     another action, which was in `extra`, can have precedence then.
     """
     extra, less = old.row["extra"] or {}, new.row["extra"] or {}
-    if not less.keys() <= extra.keys():
-        return False
-    if not all(value == extra[name] or _lacks_member(extra[name], value) for name, value in less.items()):
+    if not _labelled_members(less) <= _labelled_members(extra):
         return False
     differences = _differences(old, new)
     elsewhere = {*extra.values()} - {*less.values()}

@@ -405,6 +405,8 @@ def _interface(parts: tuple[Any, ...]) -> Row:
             Code.REPORT_REPEATED,
             "doubled",
         ),
+        ("MULTICAST CAPABILITY:", "MULTICAST CAPABILXTY:", Code.UNKNOWN_COLUMN, "as MULTICASTCAPABILITY"),
+        ("SRCADDR: NONE\n", "SRCADDR: NONE", Code.BAD_VALUE, "more than the value"),
     ],
 )
 def test_a_damaged_part_is_reported(printed: str, damaged: str, code: Code, text: str) -> None:

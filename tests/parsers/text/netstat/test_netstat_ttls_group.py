@@ -107,6 +107,11 @@ def test_repeated_label_is_reported() -> None:
     assert [(issue.code, issue.line_no) for issue in issues] == [(Code.REPORT_UNREADABLE, len(lost) + 1)]
 
 
+def test_a_group_without_an_id_is_reported() -> None:
+    rows, (issue,) = _read(DETAIL.replace("  Group ID: 0000000B\n", "").splitlines())
+    assert (len(rows), issue.code, issue.line_no) == (4, Code.REPORT_CUT, 2)
+
+
 def test_short_id_is_null_with_an_issue() -> None:
     rows, (issue,) = _read(DETAIL.replace("000000AC", "00AC").splitlines())
     assert rows[-1] == {"ttls_group_action": "grp~Old", "extra": {"Group ID": "00AC"}}

@@ -62,6 +62,7 @@ GSKSRVR = ReportFamily(
         r" *\*DSPACE\* |User +Count(?: |$)|Current time: +\d|(?:Add|Update|Retrieval) statistics +Count$"
         r"|Algorithm +(?:Hard|Soft)ware\b"
     ),
+    rows=(r" *(?:3?DES|AES|RC[24]|RSA (?:Encrypt|Sign)|SHA-?\d{1,3}|ChaCha20)(?: +(?:\d{2,5}|--?)){2}$"),
     labels=_labels,
 )
 FAMILIES = (GSKSRVR,)

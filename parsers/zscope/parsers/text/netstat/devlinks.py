@@ -13,7 +13,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from zscope.parsers.issues import Code
-from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, pairs_of, spreader
+from zscope.parsers.text.netstat.netstat_labels import LabelValue, NetstatRow, doubtful, pairs_of, spreader
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.spelling import nearly
 from zscope.schemas.reports import PrintedFormat, plain_label, report_table
@@ -249,19 +249,29 @@ class _DevlinksReader:
         if self._heading(entry, key, pair, line.no, heads=heads):
             return True
         printed = _FIELDS.get(key)
-        if self._block is _InterfacePart.OTHER:
-            entry.keep(f"{self._name}.{pair.label}", pair.value)
-        elif printed is None and self._block is _InterfacePart.MULTICAST and self._multicast:
-            self._multicast.labelled(pair)
-        elif printed is None:
-            if self._block is _InterfacePart.IQD:
-                self._report_misspelt(pair.label, nearly(key, _OF_STATISTICS), line.no)
-            entry.keep(*pair)
+        if printed is None or self._block is _InterfacePart.OTHER:
+            self._without_column(entry, pair, line.no)
         elif printed.column in _STATISTICS:
             self._statistic(entry, printed.column, pair, line.no)
         else:
             self._put(entry, printed.column, pair, line.no)
         return True
+
+    def _without_column(self, entry: NetstatRow, pair: LabelValue, line: int) -> None:
+        """Store a label that has no column, or not in its part."""
+        key, block = plain_label(pair.label), self._block
+        if key not in _FIELDS and doubtful(pair.value):
+            problem = f"{quoted(pair.value)} seems to contain more than the value: a line end may be missing"
+            self.out.issue(Code.BAD_VALUE, problem, line, field=pair.label[:60], table=_TABLE)
+        if block is _InterfacePart.OTHER:
+            entry.keep(f"{self._name}.{pair.label}", pair.value)
+        elif block is _InterfacePart.MULTICAST and self._multicast:
+            self._report_misspelt(pair.label, nearly(key, _FIELDS), line)
+            self._multicast.labelled(pair)
+        else:
+            if block is _InterfacePart.IQD:
+                self._report_misspelt(pair.label, nearly(key, _OF_STATISTICS), line)
+            entry.keep(*pair)
 
     def _begin(self, line: int) -> NetstatRow:
         self.entries.append(NetstatRow(_TABLE, line))

@@ -37,6 +37,7 @@ def read(body: ReplyBody, out: ReportRows) -> int:
     for line in body.lines:
         reader.take(line)
     reader.check_names()
+    reader.check_ids()
     for entry in reader.entries:
         entry.write(out)
     return reader.groups
@@ -87,6 +88,14 @@ class _GroupReader:
                 pair = LabelValue("TTLSGrpAction", group.values["ttls_group_action"])
                 group.refuse(self.out, pair, group.line, "is not aligned with the other names")
                 group.put("ttls_group_action", None, group.line)
+
+    def check_ids(self) -> None:
+        """Report groups without an id, which each group has."""
+        for group in self.entries:
+            is_group = "environment" not in group.values and "Group ID" not in group.extra
+            if is_group and "ttls_group_id" not in group.values:
+                problem = "the group has no Group ID: a line may be missing"
+                self.out.issue(Code.REPORT_CUT, problem, group.line, 1, table=_TABLE)
 
     def _has_form(self, line: int, *, is_table: bool) -> None:
         """Report a line of the other form than the lines before: one report has one form."""
