@@ -30,6 +30,8 @@ _PLACES = ("file", "line_no", "object_no", "sample_no", "since_start_us")
 """Columns that say where a row is, which number it has, and how far it is from the first one."""
 _NUMBER = "member_no"
 """The column with the number of a row in its list."""
+_OF_LIST = frozenset({_NUMBER, "setting"})
+"""Columns that depend on the whole list: it can be the default or not."""
 _KNOWN_FROM = ("system_from", "time_from")
 """Columns that say where a value is known from. They are empty where the value is, which is judged itself."""
 _OF_HEADING = frozenset({"stack", "release", "taken_local", "taken_time", *_KNOWN_FROM})
@@ -65,8 +67,8 @@ class PlacedRow(NamedTuple):
         return self.table, repr(self.row)
 
     def key_in_list(self) -> tuple[str, str]:
-        """Return what rows of a list have in common that differ only in their number."""
-        return self.table, repr({name: value for name, value in self.row.items() if name != _NUMBER})
+        """Return what rows of a list have in common that differ only in what depends on the whole list."""
+        return self.table, repr({name: value for name, value in self.row.items() if name not in _OF_LIST})
 
 
 @dataclass(frozen=True)

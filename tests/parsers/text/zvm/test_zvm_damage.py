@@ -75,7 +75,7 @@ def test_an_ambiguous_page_costs_no_rows_of_other_pages(tmp_path: Path) -> None:
 def test_columns_that_no_group_distinguishes_refuse_the_report(tmp_path: Path) -> None:
     lines = [line.replace("Own Partition ", "-- -- -- -----") for line in CHANNEL]
     result = read_listing(tmp_path, lines)
-    assert result.problems == []
+    assert [issue.field for issue in result.issues] == ["UNITS", "WRITE", "READ"]
     assert {row["own_work_units_pct"] for row in result.channels} == {None}
     lines = [line.replace("-Own Partition -", "Total for System") for line in CHANNEL]
     assert read_listing(tmp_path, [*lines, *USER]).problems == [(Code.REPORT_UNREADABLE, 10, 39)]
@@ -233,6 +233,30 @@ def test_an_interruption_removes_no_rows(tmp_path: Path, stray: str) -> None:
 def test_the_heading_of_another_page_without_its_first_line_ends_a_report(tmp_path: Path) -> None:
     listing = read_listing(tmp_path, [*SCREEN, *USER[1:]])
     assert (Code.REPORT_UNREADABLE, len(SCREEN) + 2, 1) in listing.problems
+
+
+@pytest.mark.parametrize(
+    ("page", "at", "line", "field"),
+    [
+        (USER, len(TOP), "", "TOTAL"),
+        (USER, len(TOP), GROUPS[0].replace("Virtual", "Vfrtual"), "TOTAL"),
+        (CHANNEL, 7, "", "UNITS"),
+        (CHANNEL, 9, CHANNEL[9].replace("  Read  Write/s", "  Jead  Write/s"), "Jead"),
+    ],
+)
+def test_damaged_titles_of_columns_are_reported(
+    tmp_path: Path, page: list[str], at: int, line: str, field: str
+) -> None:
+    assert page[at] != line
+    issues = read_listing(tmp_path, [*page[:at], line, *page[at + 1 :]]).issues
+    assert [issue for issue in issues if issue.code is Code.UNKNOWN_COLUMN and issue.field == field]
+
+
+def test_doubled_column_headings_keep_their_titles(tmp_path: Path) -> None:
+    at = USER.index(HEADINGS)
+    doubled = read_listing(tmp_path, [*USER[:at], HEADINGS, *USER[at:]])
+    assert doubled.problems == [(Code.REPORT_REPEATED, at + 2, 1)]
+    assert extra(doubled.users[0]) == extra(read_listing(tmp_path, USER).users[0])
 
 
 def test_an_unreadable_heading_ends_a_report(tmp_path: Path) -> None:

@@ -125,6 +125,8 @@ class ZvmColumn(NamedTuple):
     """Where its heading ends, from 1: figures are right-aligned."""
     text: bool = False
     """Whether it contains words instead of figures."""
+    word: str = ""
+    """Its last word, in upper case."""
 
 
 class _Word(NamedTuple):
@@ -192,7 +194,7 @@ def find_layout(kind: ZvmReportKind, headings: str, above: Sequence[str]) -> Zvm
         cell, plain = word.cell, _plain(word)
         text = plain in kind.texts
         name = kind.texts[plain] if text else names.get(cell.start, "")
-        columns.append(ZvmColumn(name, label, cell.start, cell.end, text))
+        columns.append(ZvmColumn(name, label, cell.start, cell.end, text, plain))
     return ZvmLayout(cells[0], tuple(columns))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zscope.parsers.issues import Code
 from zscope.parsers.text.printed_cells import cells_of
 from zscope.parsers.text.report_rows import quoted
-from zscope.parsers.text.spelling import misspelt, misspelt_text
+from zscope.parsers.text.spelling import misspelt, misspelt_text, nearly
 from zscope.parsers.text.zvm.zvm_columns import (
     LONGEST,
     USER,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.printed_cells import Cell
     from zscope.parsers.text.report_rows import ReportRows
-    from zscope.parsers.text.zvm.zvm_columns import ZvmColumn
+    from zscope.parsers.text.zvm.zvm_columns import HeadingChoice, ZvmColumn
 
 
 _MOST_ABOVE = 4
@@ -108,7 +108,10 @@ class ZvmReportBody:
                 self.out.furniture(line.no)
                 continue
             try:
-                if at in titles:
+                if at in titles and at - 1 in titles:
+                    problem = "the column headings are twice; those of the first line are used"
+                    self.out.issue(Code.REPORT_REPEATED, problem, line.no, 1, table=self.kind.table)
+                elif at in titles:
                     self.out.furniture(line.no)
                     self.layout = self._layout(line, [lines[above].text for above in titles[at]])
                 elif _begins_page(line.text) and not self._is_row(_words(line.text)):
@@ -149,6 +152,7 @@ class ZvmReportBody:
             raise AmbiguousColumnError(1, "a line of column headings is too long")
         layout = find_layout(self.kind, line.text, titles)
         self._report_wrong_headings(line)
+        self._report_untitled_columns(line, layout)
         lacking = [name for name in self.kind.required if not layout.has(name)]
         if lacking:
             raise AmbiguousColumnError(1, f"the column headings are not {self.kind.headings_shown}")
@@ -162,13 +166,36 @@ class ZvmReportBody:
             self.out.issue(Code.UNKNOWN_LINE, problem, line.no, figure.start, table=self.kind.table)
         known = {*self.kind.words, *self.kind.choices, *self.kind.texts}
         names = [word.text.upper() for word in words[1:]]
-        missing = {name: name for name in known if name not in names}
+        choices = self.kind.choices
+        missing = {
+            name: name
+            for name in known
+            if names.count(name) < (len(choices[name].columns) if name in choices else 1)
+        }
         for at, resembled in misspelt(["", *names], known, missing).items():
             word = words[at]
             text = misspelt_text(word.text, resembled)
             self.out.issue(
                 Code.UNKNOWN_COLUMN, text, line.no, word.start, field=word.text, table=self.kind.table
             )
+
+    def _report_untitled_columns(self, line: Line, layout: ZvmLayout) -> None:
+        """Report headings of columns that only the titles above tell apart, and that have no such title."""
+        for word, choice in self.kind.choices.items():
+            lacking = [name for name, _ in choice.columns if not layout.has(name)]
+            cells = [
+                column
+                for column in layout.columns
+                if column.word == word and not column.name and _lacks_title(column, choice)
+            ]
+            if lacking and cells:
+                problem = (
+                    f"no title above {word} says which column it is; its figures go into extra: a line of "
+                )
+                problem += "titles may be missing or damaged"
+                self.out.issue(
+                    Code.UNKNOWN_COLUMN, problem, line.no, cells[0].start, field=word, table=self.kind.table
+                )
 
     def _line(self, line: Line) -> None:
         plain = line.text.strip()
@@ -299,6 +326,15 @@ def looks_like_row(text: str) -> bool:
     words = text.split()
     figures = sum(is_figure(word) for word in words[1:])
     return figures >= _FEWEST_FIGURES and figures >= len(words) - 2
+
+
+def _lacks_title(column: ZvmColumn, choice: HeadingChoice) -> bool:
+    """Return whether a column may be one of a choice: it is in no group, or its group is misspelt. A word of
+    one column of the table can also be in another group.
+    """
+    titles = column.label.upper().split()[:-1]
+    marks = {mark for _, marks in choice.columns for mark in marks}
+    return len(choice.columns) > 1 or not titles or any(nearly(title, marks) for title in titles)
 
 
 def _ends_class(plain: str) -> bool:
