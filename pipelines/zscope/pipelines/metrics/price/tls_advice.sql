@@ -326,7 +326,8 @@ SELECT
         ': ',
         e.change,
         ': ',
-        e.saves
+        e.saves,
+        '; ' || incomplete_text(100 * c.covered_hours / c.hours) || ' of the last seven days'
     )::VARCHAR AS sentence,
     e.full_reason::VARCHAR AS why,
     coalesce(s.statement, e.limited_by.statement)::VARCHAR AS statement,
@@ -343,8 +344,11 @@ SELECT
     CASE
         WHEN s.matched IS NULL THEN 'tls31-resumption-tls12-cpu, tls31-resumption-tls13-cpu'
         ELSE nullif(array_to_string(s.reference_ids, ', '), '')
-    END::VARCHAR AS reference_ids
+    END::VARCHAR AS reference_ids,
+    'zERT detail' AS source,
+    (100 * c.covered_hours / c.hours)::DOUBLE AS covered_pct
 FROM worded AS e
+LEFT JOIN tls_use_covered AS c ON e.system = c.system
 LEFT JOIN statement AS s ON e.change = s.matched
 LEFT JOIN rule_parameter AS t ON e.rule_name = t.rule_name AND e.parameter = t.parameter AND e.system = t.system
 LEFT JOIN rule_parameter AS a ON e.rule_name = a.rule_name AND e.parameter = a.parameter AND a.system IS NULL
