@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -107,16 +108,27 @@ def test_a_change_of_the_store_is_seen(sample_store: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.deep
-def test_values_before_stay_while_new_ones_are_computed(sample_store: Path, tmp_path: Path) -> None:
+def test_values_before_stay_while_new_ones_are_computed(
+    sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = shutil.copytree(sample_store, tmp_path / "store")
     one = MetricsPage(store, "9.9", 50_000, ("handshake_mix",), WAIT)
     before = parsed(one.text().decode())
     one._wait = 0
     remove_dump(store)
+    asked = threading.Event()
+
+    def compute(page: MetricsPage, state: State) -> Values | None:
+        assert asked.wait(WAIT)
+        return compute_values(page, state)
+
+    compute_values = MetricsPage._computed
+    monkeypatch.setattr(MetricsPage, "_computed", compute)
     assert (
         parsed(one.text().decode())["zscope_handshake_mix_full_handshakes"]
         == before["zscope_handshake_mix_full_handshakes"]
     )
+    asked.set()
     one.close()
 
 
