@@ -116,9 +116,12 @@ def compare_clocks(grid: Grid, prewhitening: Prewhitening) -> ClockDifference:
         targets = [grid.stack_us, grid.tls_spaces_us - grid.stack_us]
     minutes, weights = _differences(grid.step_s // 60, with_apart=source == "SMF 30")
     spaces = [_Space(steps, target, weights) for target in targets]
+    clear = [space for space in spaces if space.is_clear]
+    if not clear:
+        return ClockDifference(source)
     # The counts explain more of the CPU time where handshakes are charged.
-    best = max(spaces, key=lambda space: space.explained)
-    if not (best.difference and best.is_clear) or any(space.contradicts(best.chosen) for space in spaces):
+    best = max(clear, key=lambda space: space.explained)
+    if any(space.contradicts(best.chosen) for space in spaces):
         return ClockDifference(source)
     of_before, own, of_after = weights[best.chosen].tolist()
     return ClockDifference(source, int(minutes[best.difference]), (of_before, own, of_after))
@@ -222,7 +225,8 @@ class _Space:
         by_day = np.add.reduceat(squared[0] - squared[1], prewhitening.block)
         error = by_day.std(ddof=1) / np.sqrt(len(by_day))
         self.is_clear = bool(
-            gain > max(_LEAST_LIKELIHOOD_RATIO, _LEAST_OF_FREE * of_free)
+            self.difference
+            and gain > max(_LEAST_LIKELIHOOD_RATIO, _LEAST_OF_FREE * of_free)
             and by_day.mean() > _LEAST_OF_DAYS * error
         )
 
