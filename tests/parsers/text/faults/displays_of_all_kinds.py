@@ -79,3 +79,18 @@ DISPLAYS: dict[str, list[str]] = {
     **{name: _lines(lines) for name, lines in _LINES.items()},
 }
 """The lines of a report of each kind, by its name."""
+_SEPARATORS = {"netstat": ["READY", " NETSTAT"], "gsk": ["F GSKSRVR,D"], "attls": ["READY"]}
+_NETSTAT = ("conn", "all", "ttls", "group", "config", "devlinks")
+_FAMILIES = {"netstat": _NETSTAT, "gsk": ("gsk",), "rmf": ("rmf",), "zvm": ("zvm",)} | {
+    "attls": ("pasearch", "policy")
+}
+
+
+def _capture(family: str) -> str:
+    separator = _SEPARATORS.get(family, [])
+    shown = [lines for name, lines in DISPLAYS.items() if name.split("-")[0] in _FAMILIES[family]]
+    return "\n".join([line for lines in shown for line in (*separator, *lines)] + [*separator, ""])
+
+
+CAPTURES = {family: _capture(family) for family in _FAMILIES}
+"""A capture of all reports of a family."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.parsers.text.faults.displays_of_all_kinds import CAPTURES
 from tests.parsers.text.faults.loss_oracle import (
     PlacedRow,
     TextReading,
@@ -17,6 +18,7 @@ from tests.parsers.text.faults.silent_losses import (
     DEEP,
     QUICK,
     SAMPLE_DATA,
+    Effort,
     LossCount,
     count_losses,
     name_of,
@@ -38,6 +40,26 @@ def test_no_fault_loses_rows_silently(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", INPUTS)
 def test_none_of_many_faults_loses_rows_silently(name: str, tmp_path: Path) -> None:
     _assert_no_loss(count_losses(INPUTS[name], DEEP, tmp_path))
+
+
+def _count_in_capture(family: str, effort: Effort, folder: Path) -> LossCount:
+    path = folder / "captures" / f"{family}.SYSA.2026-03-02.txt"
+    path.parent.mkdir()
+    path.write_text(CAPTURES[family], encoding="utf-8")
+    return count_losses(path, effort, folder)
+
+
+@pytest.mark.parametrize("family", CAPTURES)
+def test_no_fault_of_a_capture_of_all_kinds_loses_rows_silently(family: str, tmp_path: Path) -> None:
+    _assert_no_loss(_count_in_capture(family, QUICK, tmp_path))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("family", ["gsk", "rmf", "zvm"])
+def test_none_of_many_faults_of_a_capture_of_all_kinds_loses_rows_silently(
+    family: str, tmp_path: Path
+) -> None:
+    _assert_no_loss(_count_in_capture(family, DEEP, tmp_path))
 
 
 def _assert_no_loss(count: LossCount) -> None:

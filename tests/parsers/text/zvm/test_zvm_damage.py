@@ -252,6 +252,12 @@ def test_damaged_titles_of_columns_are_reported(
     assert [issue for issue in issues if issue.code is Code.UNKNOWN_COLUMN and issue.field == field]
 
 
+def test_a_row_that_was_joined_to_sums_is_reported(tmp_path: Path) -> None:
+    at = next(at for at, line in enumerate(SCREEN) if ">System<" in line)
+    joined = read_listing(tmp_path, [*SCREEN[:at], SCREEN[at] + SCREEN[at + 1], *SCREEN[at + 2 :]])
+    assert (Code.UNKNOWN_LINE, at + 1, 1) in joined.problems
+
+
 def test_doubled_column_headings_keep_their_titles(tmp_path: Path) -> None:
     at = USER.index(HEADINGS)
     doubled = read_listing(tmp_path, [*USER[:at], HEADINGS, *USER[at:]])

@@ -201,6 +201,12 @@ class ZvmReportBody:
         plain = line.text.strip()
         if plain.startswith(">") or _FRAME.match(plain):
             self.out.furniture(line.no)
+            if self.layout and len(_words(plain)) > len(self.layout.columns) + 1 and not _FRAME.match(plain):
+                problem = (
+                    f"{quoted(plain)} has more figures than there are columns: a row that was joined to "
+                )
+                problem += "it is lost"
+                self.out.issue(Code.UNKNOWN_LINE, problem, line.no, 1, table=self.kind.table)
             return
         if self.kind.classes and _ends_class(plain):
             self._skipping = plain.upper() != USERS_BEGIN
