@@ -124,7 +124,8 @@ def _price(query: Query, *, of_parts: bool) -> str:
     owner = next((row for row in found if (row["shared_by"], row["system"]) == ("job", first)), None)
     if owner is None:
         return f"{text}."
-    return f"{text}. On {first}, {percent(owner['share_pct'])} of it is job {owner['job_name']}."
+    share = f"{percent(owner['share_pct'])} of it, by handshakes and bytes,"
+    return f"{text}. On {first}, {share} is job {owner['job_name']}."
 
 
 def _cost(row: Row) -> str:
