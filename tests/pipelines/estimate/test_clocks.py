@@ -128,7 +128,7 @@ def test_some_handshakes_counted_early_are_no_difference_of_clocks() -> None:
 
 
 def test_two_days_with_another_clock_are_no_difference_of_clocks() -> None:
-    agreeing, other = (measured(replace(STACK, clock_minutes=ahead), 1) for ahead in (0, 14))
+    agreeing, other = (measured(structs.replace(STACK, clock_minutes=ahead), 1) for ahead in (0, 14))
     rows = np.isin(np.arange(len(agreeing.seconds)) // 96, (8, 9))
     columns = ("full_handshakes", "resumed_handshakes", "tls_mb", "plain_connections", "plain_mb")
     mixed = {name: np.where(rows, getattr(other, name), getattr(agreeing, name)) for name in columns}

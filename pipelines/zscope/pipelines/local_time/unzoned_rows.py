@@ -30,6 +30,8 @@ _SETTLING = re.compile(r"\butc_of_writing\([^)]*\)")
 """Without a time zone this macro tells the time in UTC of a record from the end of its connection."""
 _PASSED_ON = re.compile(r"(?:--.*\n|\n)*SELECT\s+\w+(?:,\s+\w+)*\s+FROM (\w+)\s*")
 """A statement that only selects columns of a table."""
+_ONLY_COVERAGE = frozenset({"covered_day", "tls_use_covered"})
+"""Steps that only add how much of the time is covered, which is null if it is not known."""
 _MOST_LOADS = 10
 
 
@@ -45,7 +47,9 @@ def tables_that_need_zones(metric: str) -> frozenset[str]:
     step = declared()[metric]
     if _passed_on(metric):
         return frozenset()  # the steps that read its rows may use them in another way
-    below = [tables_that_need_zones(name) for name in step.inputs if name in declared()]
+    below = [
+        tables_that_need_zones(name) for name in step.inputs if name in declared().keys() - _ONLY_COVERAGE
+    ]
     read = {name: _passed_on(name) if name in declared() else name for name in step.inputs}
     own = {
         table

@@ -96,7 +96,7 @@ def test_its_sentences_and_links_follow_the_filters(drawn_page: Open, world: Pat
 def test_a_chosen_period_is_compared_with_the_one_before(drawn_page: Open, world: Path) -> None:
     page = drawn_page("overview", world, {"period": ["2026-03-09", "2026-03-09"]})
     assert "the chosen period" in words(page).lower()
-    assert "last seven days" not in words(page)
+    assert "last seven days of the data" not in words(page)
 
 
 @pytest.mark.deep
