@@ -53,7 +53,7 @@ SELECT expiry, bool_or(ends_within_90_days) AS is_soon, count(*) AS certificates
     ) AS name
 FROM found WHERE expiry NOT IN ('later', 'unknown') GROUP BY expiry"""
 _CHANGES = """
-SELECT subject, value, earlier, later, change_pct, earlier_pct, later_pct FROM found
+SELECT subject, value, earlier, later, change_pct, earlier_pct, later_pct, why FROM found
 ORDER BY subject, value"""
 PRICES_OF_PARTS = (
     "Only a system has a price of its own; a job or a port has a share of it, not both together."
@@ -256,11 +256,11 @@ def _change(query: Query, *, chosen_period: bool) -> str:
     if not any(row["earlier"] for row in compared):
         period = "chosen period" if chosen_period else "last seven days of the data"
         return f"The data have no connections from before the {period} to compare with.{policy}"
+    in_all = [row for row in compared if row["value"] == "all"]
     totals = [
-        f"{row['subject']} {_relative(row['change_pct'])}"
-        for row in compared
-        if row["value"] == "all" and row["change_pct"] is not None
+        f"{row['subject']} {_relative(row['change_pct'])}" for row in in_all if row["change_pct"] is not None
     ]
+    why = next((row["why"] for row in in_all if row["why"]), None)
     shares = sorted(_moved(compared), key=lambda change: -abs(change[0]))[:2]
     moved = [f"{name} {points:+.1f} points" for points, name in shares]
     text = _listed([*totals, *moved]) or "nothing by a point or more"
@@ -269,7 +269,10 @@ def _change(query: Query, *, chosen_period: bool) -> str:
         if chosen_period
         else "last seven days of the data, against the seven before"
     )
-    return f"In the {period}, changed: {text}.{policy}"
+    if why and not totals:
+        return f"In the {period}, what changed is not known: {why}.{policy}"
+    not_compared = f" Not compared: {why}." if why else ""
+    return f"In the {period}, changed: {text}.{not_compared}{policy}"
 
 
 def _moved(rows: Sequence[Row]) -> Iterator[tuple[float, str]]:

@@ -244,6 +244,25 @@ def test_changes_against_the_period_before_are_named() -> None:
     )
 
 
+LOST = "SYSB: complete records of 30 % of the earlier period; at least 50 % are needed"
+
+
+@pytest.mark.parametrize(
+    ("change_pct", "text"),
+    [
+        (50.0, f"changed: connections +50.0 %. Not compared: {LOST}."),
+        (None, f"what changed is not known: {LOST}."),
+    ],
+)
+def test_what_is_not_compared_is_said_with_its_reason(change_pct: float | None, text: str) -> None:
+    rows = [
+        change("connections", "all", 100, 150, change_pct, 100.0, 100.0) | {"why": LOST},
+        change("handshake", "resumed", 40, 40, None, 40.0, 40.5) | {"why": LOST},
+    ]
+    [*_, last] = conclusions(lambda metric, _: rows if metric == "period_comparison" else [])
+    assert last.sentence == f"In the last seven days of the data, against the seven before, {text}"
+
+
 def change(subject: str, value: str, *numbers: float | None) -> dict[str, Any]:
     names = ("earlier", "later", "change_pct", "earlier_pct", "later_pct")
-    return {"subject": subject, "value": value, **dict(zip(names, numbers, strict=True))}
+    return {"subject": subject, "value": value, **dict(zip(names, numbers, strict=True)), "why": None}
