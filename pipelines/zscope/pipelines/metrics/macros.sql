@@ -367,6 +367,9 @@ CREATE OR REPLACE MACRO name_matches(name, condition) AS
 -- the hours of one source that another must cover to count instead of it.
 CREATE OR REPLACE MACRO least_covered_pct() AS 95;
 
+-- An equal part of hours for each of some rows, in units of 2^-36 hours: sums of these are the same in any order.
+CREATE OR REPLACE MACRO part_of_hours(hours, rows) AS (round(hours * 68719476736 / rows) / 68719476736)::DOUBLE;
+
 -- What a result says about its time if the data do not cover it; null if they do, or if that is not known.
 CREATE OR REPLACE MACRO incomplete_text(covered_pct) AS CASE
     WHEN covered_pct < least_covered_pct() THEN 'the data cover ' || number_text(covered_pct) || ' % of the time'

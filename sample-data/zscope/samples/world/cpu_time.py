@@ -66,18 +66,18 @@ class ConnectionCost:
     def life(self) -> Floats:
         """Microseconds for its bytes and requests, distributed over its life."""
         of_megabyte = np.where(self.has_tls, self.cost.megabyte_us, self.cost.plain_megabyte_us)
-        cost = self._megabytes * of_megabyte + self.connections.requests * self.cost.request_us
+        cost = self._bytes * of_megabyte / 1e6 + self.connections.requests * self.cost.request_us
         return cost * self._factor("everything")
 
     @cached_property
     def tls_bytes(self) -> Floats:
         """The part of it that the bytes cost more than those of a connection without TLS."""
         more = np.where(self.has_tls, self.cost.megabyte_us - self.cost.plain_megabyte_us, 0.0)
-        return self._megabytes * more * self._factor("everything")
+        return self._bytes * more / 1e6 * self._factor("everything")
 
     @property
-    def _megabytes(self) -> Floats:
-        return (self.connections.up + self.connections.down).astype(float) / 1e6
+    def _bytes(self) -> Floats:
+        return (self.connections.up + self.connections.down).astype(float)
 
     def _factor(self, name: str) -> Floats:
         """Return the factor of the run of each connection; the last entry is for other traffic."""

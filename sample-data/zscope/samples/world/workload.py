@@ -104,7 +104,8 @@ def class_uses(time: CapturedTime) -> Iterator[tuple[str, ClassUse]]:
         worked: Floats = times.sum(axis=0)
         if name == "SYSTEM":
             worked = worked + time.other * SYSTEM_CLASS_EXTRA
-        srb: Floats = np.array([space.srb for space in mine]) @ times
+        # No product of matrices: its last bits depend on the processor.
+        srb: Floats = (np.array([[space.srb] for space in mine]) * times).sum(axis=0)
         ziip = time.ziip if any(space.ziip for space in mine) else np.zeros_like(time.ziip)
         yield name, ClassUse(worked, srb, ziip.astype(float), is_report)
 

@@ -23,8 +23,8 @@ SELECT
     resumed_handshakes AS abbreviated_handshakes,
     if(h.kind = 'failed', h.handshakes, 0) AS failed_handshakes,
     if(is_unknown_kind(h.kind), h.handshakes, 0) AS unknown_handshakes,
-    (c.covered_hours / count(*) OVER rows_of_day)::DOUBLE AS covered_hours,
-    (c.hours / count(*) OVER rows_of_day)::DOUBLE AS hours
+    part_of_hours(c.covered_hours, count(*) OVER rows_of_day) AS covered_hours,
+    part_of_hours(c.hours, count(*) OVER rows_of_day) AS hours
 FROM handshake_hour AS h
 LEFT JOIN covered_day AS c ON c.source = '119-11' AND h.system = c.system AND h.day = c.day
 WINDOW rows_of_day AS (PARTITION BY h.system, h.day)

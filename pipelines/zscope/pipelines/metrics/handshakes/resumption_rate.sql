@@ -148,8 +148,8 @@ SELECT
     e.replaced::BIGINT AS replaced,
     e.resets::BIGINT AS resets,
     e.uncounted_s::DOUBLE AS uncounted_s,
-    (c.covered_hours / count(*) OVER rows_of_day)::DOUBLE AS covered_hours,
-    (c.hours / count(*) OVER rows_of_day)::DOUBLE AS hours,
+    part_of_hours(c.covered_hours, count(*) OVER rows_of_day) AS covered_hours,
+    part_of_hours(c.hours, count(*) OVER rows_of_day) AS hours,
     p.share_pct::DOUBLE AS published_pct,
     e.why_sources_differ::VARCHAR AS why_sources_differ
 FROM every_source AS e

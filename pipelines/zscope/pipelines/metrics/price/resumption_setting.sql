@@ -78,17 +78,20 @@ used AS MATERIALIZED (
 -- The cause is known of a server that uses the counted caches, or whose policy is not known.
 caused AS MATERIALIZED (
     SELECT
-        u.*,
+        u.* EXCLUDE (shared_versions),
         c.* EXCLUDE (system, versions)
-    FROM used AS u
-    LEFT JOIN in_force AS p ON u.system = p.system AND u.rule_name = p.rule_name AND u.sharing = p.parameter
-    LEFT JOIN (SELECT DISTINCT system, rule_name FROM in_force) AS k ON u.system = k.system AND u.rule_name = k.rule_name
-    LEFT JOIN full_handshake_cause AS c
-        ON
-            u.system = c.system
-            AND u.versions = c.versions
-            AND u.side = 'server'
-            AND (upper(p.parameter_value) = 'ON' OR k.rule_name IS NULL)
+    FROM (
+        SELECT
+            u.*,
+            CASE
+                WHEN u.side = 'server' AND (upper(p.parameter_value) = 'ON' OR k.rule_name IS NULL) THEN u.versions
+            END AS shared_versions
+        FROM used AS u
+        LEFT JOIN in_force AS p ON u.system = p.system AND u.rule_name = p.rule_name AND u.sharing = p.parameter
+        LEFT JOIN (SELECT DISTINCT system, rule_name FROM in_force) AS k
+            ON u.system = k.system AND u.rule_name = k.rule_name
+    ) AS u
+    LEFT JOIN full_handshake_cause AS c ON u.system = c.system AND u.shared_versions = c.versions
 ),
 
 valued AS (
