@@ -22,6 +22,8 @@ _NAMES = ("port", "_id", "_no", "year")
 _DIGITS = 3
 _MANY = 6
 """From this number of columns on, a table is written smaller on paper, and as records on a narrow screen."""
+_MOST_ON_PAPER = 12
+"""A table with more columns is written as records on paper, too."""
 _LONG_TEXT = 40
 """A table with a longer text is written as records on a narrow screen, too."""
 _LONG_WORD = 15
@@ -77,6 +79,7 @@ def add_table(parent: Element, columns: Sequence[str], rows: Sequence[Row], **at
     texts = [str(row[name]) for row in rows for name in columns if isinstance(row[name], str | list)]
     long = any(len(text) > _LONG_TEXT for text in texts)
     kinds = [*(["many"] if many else []), *(["records"] if many or long else [])]
+    kinds += ["wide"] if len(columns) > _MOST_ON_PAPER else []
     table = add(parent, "table", class_=" ".join(kinds) or None, **attributes)
     numeric = {name: _is_numeric([row[name] for row in rows]) for name in columns}
     head = add(add(table, "thead"), "tr")
