@@ -1,4 +1,4 @@
-"""Which worker process of a test run gets which files."""
+"""The scheduler of pytest-xdist for the tests: it assigns test files to worker processes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     import pytest
 
 COMPUTED = ("world_metrics",)
-"""Fixtures whose value only the process has that computed it; what can be in a file is `made_once`."""
+"""Expensive fixtures whose value cannot be shared between workers; those in files use `made_once`."""
 
 
 class ComputedOnce(LoadFileScheduling):
-    """Give all files that read such a fixture to one process, and each other file to the next that is free.
+    """Run all files that use an expensive fixture in one worker, so that it is computed once.
 
-    The files are given out in the order of their tests, which begins with the longest ones.
+    Other files are assigned to the next idle worker, in collection order, which starts with the slowest.
     """
 
     config: pytest.Config
@@ -30,6 +30,6 @@ class ComputedOnce(LoadFileScheduling):
 
 @cache
 def fixture_of(file: Path) -> str:
-    """Return which of these fixtures a file names, or nothing."""
+    """Return the expensive fixture that a file uses, or an empty text."""
     text = file.read_text(encoding="utf-8")
     return next((name for name in COMPUTED if name in text), "")

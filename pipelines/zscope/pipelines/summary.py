@@ -58,7 +58,7 @@ ORDER BY subject, value"""
 PRICES_OF_PARTS = (
     "Only a system has a price of its own; a job or a port has a share of it, not both together."
 )
-"""What a reader has to know who selects jobs or ports."""
+"""Shown when the filters select jobs or ports."""
 _FEWEST_POINTS = 1.0
 """Changes of a share that are named, in percentage points."""
 

@@ -1,4 +1,4 @@
-"""Whether counts and CPU time are of the same times, and counts moved to the times of the CPU time.
+"""Detect an offset between the clocks of the counts and of the CPU time, and correct the counts for it.
 
 Handshakes and bytes come from SMF 119, CPU time from SMF 70 or SMF 30. If their clocks differ, an interval
 has some of the handshakes of its neighbour, and the regression finds costs that are too small. The same is
@@ -55,7 +55,7 @@ _NEARLY_ZERO = 1e-9
 
 @dataclass(frozen=True)
 class ClockDifference:
-    """How the times of the counts and of the CPU time differ."""
+    """The offset between the clock of the counts and that of the CPU time."""
 
     source: Literal["SMF 30", "SMF 70"]
     """The records of the CPU time."""
@@ -71,14 +71,14 @@ class ClockDifference:
 
     @property
     def condition(self) -> Reason | None:
-        """What to say of estimates from moved counts."""
+        """The condition that applies to estimates from moved counts; None if they are not moved."""
         if self.minutes:
             return reason("clocks_differ", source=self.source, minutes=counted(abs(self.minutes), "minute"))
         return reason("intervals_apart") if self.differ else None
 
     @property
     def refusal(self) -> Reason | None:
-        """Why nothing is estimated."""
+        """The reason for which no estimate is made; None if the offset can be corrected."""
         if abs(self.minutes) < MOST_MINUTES:
             return None
         return reason("clocks_apart", source=self.source, minutes=MOST_MINUTES)
@@ -90,7 +90,7 @@ class ClockDifference:
         return self.weights if (cpu == "LPAR") == (self.source == "SMF 70") else _UNMOVED
 
     def moved(self, grid: Grid) -> Grid:
-        """Return the steps with the counts of the times of the CPU time."""
+        """Return the grid with its counts corrected for the offset."""
         return moved(grid, np.array(self.weights)) if self.differ else grid
 
 
@@ -184,7 +184,7 @@ class _Steps:
 
 
 class _Space:
-    """How well the CPU time of address spaces, or of the LPAR, fits to counts with other times."""
+    """The fit of the CPU time of address spaces, or of the LPAR, for each candidate offset."""
 
     def __init__(self, steps: _Steps, cpu_us: Numbers, weights: Numbers) -> None:
         prewhitening, number = steps.prewhitening, steps.number
@@ -215,7 +215,7 @@ class _Space:
         self.chosen = int(kind), int(at)
         """The kind of rates and the difference with the smallest residuals."""
         self.difference = int(self._likelihood[:-1].max(axis=0).argmax())
-        """The difference whose minutes are said: to steady rates, those of a larger one fit."""
+        """The offset to report. Interpolation for steady rates overestimates it, so that kind is left out."""
         self.explained = float(self._likelihood[self.chosen])
         gain = self.explained - self._likelihood[0, 0]
         of_free = likelihood(products, _solved(squares, products)) - self._likelihood[0, 0]

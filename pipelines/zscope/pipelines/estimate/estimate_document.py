@@ -131,8 +131,10 @@ _WORLDS = """\
 `handshake_cost` from the command line. Noise is 5 % of the CPU time of an interval. In the worlds "curve",
 other work follows the load of the day; in the world "shock" it also follows the connections from interval to
 interval. One of the four systems of a world has SMF 30 (address spaces with TLS). The columns count the
-replicates that contain the truth. The table was made before prices became ranges, so it has the statuses of
-then.
+replicates that contain the truth. The table is older than the ranges of prices: it has the former
+statuses, and its truth includes opening and closing connections and all of the cost of their bytes. New
+runs count what handshakes and bytes cost more than connections without TLS, also in worlds whose servers
+work for their connections.
 
 """
 
