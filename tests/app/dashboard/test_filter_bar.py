@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from tests.app.dashboard.conftest import LONGEST_S, SETTINGS, Open, draw_page, fine
+from tests.app.dashboard.page_helpers import sql
 from tests.sample_stores import SAMPLE
 
+from zscope.app.dashboard.filter_bar import ALL, Choices, ClockOffset, read_period
 from zscope.app.dashboard.registry import registered_pages
 from zscope.app.shared.dashboard_server import STORE
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -110,6 +112,67 @@ def test_moments_in_an_address_narrow_within_a_day(open_page: Open, recorded: Pa
     part, whole = (int(of.metric[0].value.replace(",", "")) for of in (page, of_day))
     assert 0 < part < whole
     assert page.query_params == {"period": ["2026-03-09T10:00", "2026-03-09T14:00"]}
+
+
+def test_a_chosen_day_is_a_day_of_the_clock_of_the_systems(open_page: Open, recorded: Path) -> None:
+    """The clocks of the systems are an hour ahead of UTC."""
+
+    def handshakes(begin: str, end: str) -> int:
+        between = f"event_utc >= TIMESTAMPTZ '{begin}' AND event_utc < TIMESTAMPTZ '{end}'"
+        [(count,)] = sql(recorded, f"SELECT count(*) FROM handshake WHERE {between}")
+        return int(count)
+
+    local = handshakes("2026-03-08 23:00:00Z", "2026-03-09 23:00:00Z")
+    assert local != handshakes("2026-03-09 00:00:00Z", "2026-03-10 00:00:00Z")
+    page = open_page(PAGE, recorded, {"period": "2026-03-09"})
+    assert page.metric[0].value == f"{local:,}"
+
+
+OFFSETS = tuple(
+    ClockOffset(system, datetime.fromisoformat(start), seconds)
+    for system, start, seconds in (
+        ("EAST", "1900-01-01", 3600.0),
+        ("EAST", "2026-03-29T03:00", 7200.0),
+        ("WEST", "1900-01-01", -18_000.0),
+    )
+)  # fmt: skip
+OFFERED = Choices(
+    (), (), (), (), datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 10, 22, tzinfo=UTC),
+    date(2026, 3, 1), date(2026, 3, 10), date(2026, 3, 10), OFFSETS,
+)  # fmt: skip
+
+
+def test_a_day_begins_when_it_begins_on_each_clock() -> None:
+    day = date(2026, 3, 9)
+    east, west = datetime(2026, 3, 8, 23, tzinfo=UTC), datetime(2026, 3, 9, 5, tzinfo=UTC)
+    assert OFFERED.midnights(day) == (east, west)
+    assert OFFERED.midnights(day, ("WEST",)) == (west, west)
+    changed = datetime(2026, 3, 29, 22, tzinfo=UTC)
+    assert OFFERED.midnights(date(2026, 3, 30), ("EAST",)) == (changed, changed)
+    unknown = datetime(2026, 3, 9, tzinfo=UTC)
+    assert OFFERED.midnights(day, ("NONE",)) == (unknown, unknown)
+
+
+def test_systems_have_one_clock_only_if_it_never_changes() -> None:
+    assert OFFERED.zone(("WEST",)) == timezone(timedelta(hours=-5))
+    assert OFFERED.zone(("EAST",)) == OFFERED.zone() == UTC
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "days"),
+    [
+        (["same day last week"], "same day last week", ["2026-03-03"]),
+        (["last week"], "last week", ["2026-03-04", "2026-03-10"]),
+        (["2026-02-01", "2026-03-02"], "", ["2026-03-01", "2026-03-02"]),
+        (["2026-03-02", "2026-03-01"], "", ["2026-03-01", "2026-03-02"]),
+        (["2026-03-09T10:00", "2026-03-09T14:30"], "2026-03-09 10:00 to 14:30 UTC", []),
+        (["1999-01-01"], ALL, []), (["tomorrow"], ALL, []),
+        (["2026-03-11T10:00", "2026-03-12T10:00"], ALL, []),
+    ],
+)  # fmt: skip
+def test_the_period_of_an_address(asked: list[str], words: str, days: list[str]) -> None:
+    period = read_period(asked, OFFERED)
+    assert (period.words, [day.isoformat() for day in period.days]) == (words, days)
 
 
 @pytest.mark.parametrize("name", [PAGE, "benchmark"])

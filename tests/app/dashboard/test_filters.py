@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import duckdb
 
@@ -34,6 +34,41 @@ def test_a_period_includes_its_begin_and_excludes_its_end() -> None:
         WHERE {condition}
     """).fetchall()  # fmt: skip
     assert len(rows) == 2
+
+
+FIRST, LAST = date(2026, 3, 9), date(2026, 3, 10)
+OF_DAYS = Filters(
+    begin=datetime(2026, 3, 8, 23, tzinfo=UTC), end=datetime(2026, 3, 10, 23, tzinfo=UTC),
+    first_day=FIRST, last_day=LAST,
+)  # fmt: skip
+"""Days, with the moments of a clock that is an hour ahead of UTC."""
+
+
+def test_days_narrow_a_metric_by_its_local_day_and_a_table_by_moments() -> None:
+    selection = OF_DAYS.selection(metric("handshake_mix"))
+    assert (selection.first_day, selection.last_day) == (FIRST, LAST)
+    assert (selection.begin, selection.end, selection.where) == (None, None, "")
+    [condition] = OF_DAYS.conditions([], "t")
+    assert "2026-03-08T23:00" in condition
+    assert "2026-03-10T23:00" in condition
+    assert OF_DAYS.words() == "from 2026-03-09 to 2026-03-10"
+    assert OF_DAYS.options() == ["--from", "2026-03-09", "--to", "2026-03-10"]
+
+
+def test_the_period_before_is_as_long_and_ends_where_the_chosen_one_begins() -> None:
+    before = OF_DAYS.before()
+    assert before is not None
+    assert (before.first_day, before.last_day) == (date(2026, 3, 7), date(2026, 3, 8))
+    assert (before.begin, before.end) == (datetime(2026, 3, 6, 23, tzinfo=UTC), OF_DAYS.begin)
+    moments = Filters(begin=BEGIN, end=END, systems=("A",)).before()
+    assert moments == Filters(begin=datetime(2026, 3, 8, tzinfo=UTC), end=BEGIN, systems=("A",))
+    assert Filters(begin=BEGIN).before() is None
+
+
+def test_without_a_period_the_other_filters_stay() -> None:
+    assert OF_DAYS.has_period
+    assert not OF_DAYS.without_period().has_period
+    assert Filters(begin=BEGIN, systems=("A",)).without_period() == Filters(systems=("A",))
 
 
 def test_names_are_literals_whatever_they_contain() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,6 +38,28 @@ def test_the_period_before_is_at_the_times_of_the_chosen_one(recorded: Path) -> 
     assert before is not None
     assert before["handshakes"].to_pylist() == earlier["handshakes"].to_pylist() != []
     assert before["hour_utc"].to_pylist() == [hour + SIX_HOURS for hour in earlier["hour_utc"].to_pylist()]
+
+
+def test_days_before_chosen_days_are_days(world: Path) -> None:
+    def by_day(data: PageData) -> Any:  # noqa: ANN401 - a table of pyarrow
+        return data.metric("protocol_distribution", ["day"]).select(["day", "connections"])
+
+    begin = BEGIN + 2 * DAY - timedelta(hours=1)  # the clocks of the world are an hour ahead of UTC
+    first = BEGIN.date() + 2 * DAY
+    chosen = Filters(begin=begin, end=begin + 2 * DAY, first_day=first, last_day=first + DAY)
+    before = rows_before(data_of(world, chosen), by_day, "day")
+    earlier = by_day(data_of(world, Filters(first_day=first - 2 * DAY, last_day=first - DAY)))
+    assert before is not None
+    assert before["connections"].to_pylist() == earlier["connections"].to_pylist() != []
+    assert before["day"].to_pylist() == [day + 2 * DAY for day in earlier["day"].to_pylist()]
+
+
+def test_a_range_of_an_axis_of_days_chooses_whole_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[tuple[date, date]] = []
+    monkeypatch.setattr(module, "show_days", lambda *days: chosen.append(days))
+    noon, midnight = NOON.timestamp() * 1000, (BEGIN + DAY).timestamp() * 1000
+    show_marked({"x": [midnight, noon]}, days=True)
+    assert chosen == [(NOON.date(), BEGIN.date())]
 
 
 def test_all_days_and_the_first_days_have_no_period_before(world: Path) -> None:

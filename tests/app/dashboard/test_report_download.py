@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -141,8 +141,15 @@ def test_a_page_without_a_bar_follows_the_address(world: Path, monkeypatch: pyte
     asked = {"system": ["SRV1"], "port": ["443", "nothing"], "period": ["2026-03-09", "2026-03-10"]}
     monkeypatch.setattr("zscope.app.dashboard.filter_bar.filters_in_address", lambda: asked)
     data = data_of(world)
-    begin, end = datetime(2026, 3, 9, tzinfo=UTC), datetime(2026, 3, 11, tzinfo=UTC)
-    expected = Filters(begin=begin, end=end, systems=("SRV1",), ports=(443,))
+    begin, end = datetime(2026, 3, 8, 23, tzinfo=UTC), datetime(2026, 3, 10, 23, tzinfo=UTC)
+    expected = Filters(
+        begin=begin,
+        end=end,
+        systems=("SRV1",),
+        ports=(443,),
+        first_day=date(2026, 3, 9),
+        last_day=date(2026, 3, 10),
+    )
     assert filters_of_address(choices(data.queries, data.version)) == expected
 
 

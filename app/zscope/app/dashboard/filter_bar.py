@@ -8,8 +8,8 @@ reader has marked in a chart over time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -24,7 +24,7 @@ from zscope.app.dashboard.filter_address import (
 from zscope.app.shared.filters import ROLES, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from zscope.app.dashboard.page_data import StoreQueries
 
@@ -39,6 +39,16 @@ _VALUES = """
     UNION ALL BY NAME
     SELECT system, interval_start_utc AS hour_utc, 0 AS weight FROM cpu_interval
 """
+_OFFSETS = "SELECT system, from_local, offset_s FROM clock_offset ORDER BY system, from_local"
+
+
+@dataclass(frozen=True, slots=True)
+class ClockOffset:
+    """What the clock of a system is ahead of UTC from a time on."""
+
+    system: str
+    from_local: datetime
+    offset_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +61,29 @@ class Choices:
     jobs: tuple[str, ...]
     first_utc: datetime | None
     last_utc: datetime | None
-    newest_utc: datetime | None
-    """The last hour with handshakes or connections; without any, that of all data."""
+    first_day: date | None
+    """Days are local days of the systems."""
+    last_day: date | None
+    newest_day: date | None
+    """The last day with handshakes or connections; without any, that of all data."""
+    offsets: tuple[ClockOffset, ...] = ()
+    """Those of each system in the order of time."""
+
+    def midnights(self, day: date, systems: Collection[str] = ()) -> tuple[datetime, datetime]:
+        """Return the moments at which a day begins on the first and the last of some systems, or of all."""
+        local = datetime.combine(day, time())
+        seconds = {
+            offset.system: offset.offset_s
+            for offset in self.offsets
+            if offset.from_local <= local and (not systems or offset.system in systems)
+        }
+        begins = [local - timedelta(seconds=offset) for offset in seconds.values()] or [local]
+        return min(begins).replace(tzinfo=UTC), max(begins).replace(tzinfo=UTC)
+
+    def zone(self, systems: Collection[str] = ()) -> timezone:
+        """Return the clock that some systems, or all, have at all times; UTC if they have several."""
+        seconds = {offset.offset_s for offset in self.offsets if not systems or offset.system in systems}
+        return timezone(timedelta(seconds=seconds.pop())) if len(seconds) == 1 else UTC
 
 
 def choices(queries: StoreQueries, version: str) -> Choices:
@@ -69,6 +100,12 @@ def choices(queries: StoreQueries, version: str) -> Choices:
         ranked AS (
             SELECT kind, value, sum(weight) AS weight FROM counted WHERE value <> '' GROUP BY kind, value
             QUALIFY row_number() OVER (PARTITION BY kind ORDER BY sum(weight) DESC, value) <= {_MOST}
+        ),
+        each_hour AS (SELECT system, hour_utc, max(weight) AS weight FROM seen GROUP BY ALL),
+        placed AS (
+            SELECT local_day(h.hour_utc, o.offset_s) AS day, h.weight
+            FROM each_hour AS h ASOF LEFT JOIN clock_offset AS o
+                ON h.system = o.system AND h.hour_utc >= o.from_utc
         )
         SELECT
             list(value ORDER BY value) FILTER (WHERE kind = 'system') AS systems,
@@ -77,7 +114,9 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             list(value ORDER BY weight DESC, value) FILTER (WHERE kind = 'job') AS jobs,
             (SELECT min(hour_utc) FROM seen) AS first_utc,
             (SELECT max(hour_utc) FROM seen) AS last_utc,
-            (SELECT coalesce(max(hour_utc) FILTER (weight > 0), max(hour_utc)) FROM seen) AS newest_utc
+            (SELECT min(day) FROM placed) AS first_day,
+            (SELECT max(day) FROM placed) AS last_day,
+            (SELECT coalesce(max(day) FILTER (weight > 0), max(day)) FROM placed) AS newest_day
         FROM ranked
     """).to_pylist()  # fmt: skip
     return Choices(
@@ -87,7 +126,10 @@ def choices(queries: StoreQueries, version: str) -> Choices:
         jobs=tuple(row["jobs"] or ()),
         first_utc=row["first_utc"],
         last_utc=row["last_utc"],
-        newest_utc=row["newest_utc"],
+        first_day=row["first_day"],
+        last_day=row["last_day"],
+        newest_day=row["newest_day"],
+        offsets=tuple(ClockOffset(**offset) for offset in queries.rows(version, _OFFSETS).to_pylist()),
     )
 
 
@@ -118,7 +160,9 @@ def filter_bar(choices: Choices) -> Filters:
         "period": period.address, "system": systems, "stack": stacks, "port": ports, "job": jobs,
         "role": roles,
     })  # fmt: skip
-    return Filters(period.begin, period.end, systems, stacks, tuple(map(int, ports)), jobs, roles)
+    return _filters(
+        choices, period, Filters(None, None, systems, stacks, tuple(map(int, ports)), jobs, roles)
+    )
 
 
 def filters_of_address(choices: Choices) -> Filters:
@@ -128,11 +172,20 @@ def filters_of_address(choices: Choices) -> Filters:
         name: tuple(value for value in asked.get(name, ()) if value in known)
         for name, known in _offered(choices).items()
     }
-    period = read_period(asked.get("period", ()), choices.first_utc, choices.last_utc, choices.newest_utc)
-    return Filters(
-        period.begin, period.end, values["system"], values["stack"], tuple(map(int, values["port"])),
-        values["job"], values["role"],
+    chosen = Filters(
+        None, None, values["system"], values["stack"], tuple(map(int, values["port"])), values["job"],
+        values["role"],
     )  # fmt: skip
+    return _filters(choices, read_period(asked.get("period", ()), choices), chosen)
+
+
+def _filters(choices: Choices, period: Period, chosen: Filters) -> Filters:
+    """Return what is chosen with the period."""
+    if period.begin or not period.days:
+        return replace(chosen, begin=period.begin, end=period.end)
+    begin, _ = choices.midnights(period.days[0], chosen.systems)
+    _, end = choices.midnights(period.days[-1] + _DAY, chosen.systems)
+    return replace(chosen, begin=begin, end=end, first_day=period.days[0], last_day=period.days[-1])
 
 
 def _offered(choices: Choices) -> dict[str, tuple[str, ...]]:
@@ -147,6 +200,11 @@ def show_between(begin: datetime, end: datetime) -> None:
     st.session_state[_WANTED] = between(begin, end)
 
 
+def show_days(first: date, last: date) -> None:
+    """Choose whole days for the next run of the page."""
+    st.session_state[_WANTED] = (first.isoformat(), last.isoformat())
+
+
 def _choose(choices: Choices, offered: Mapping[str, Sequence[str]]) -> Period:
     """Give the widgets what a new address asks for, or what was chosen before, as far as it is offered."""
     asked, known = newly_asked_for(), known_filters()
@@ -158,12 +216,7 @@ def _choose(choices: Choices, offered: Mapping[str, Sequence[str]]) -> Period:
         st.session_state[name] = [value for value in wanted if value in offered[name]]
     changed = st.session_state.pop(_WANTED, None)
     days = known.get("period", ()) if changed is None else changed
-    period = read_period(
-        days if asked is None else asked.get("period", ()),
-        choices.first_utc,
-        choices.last_utc,
-        choices.newest_utc,
-    )
+    period = read_period(days if asked is None else asked.get("period", ()), choices)
     st.session_state["period"] = period.days
     st.session_state[_WORDS] = period.words or None
     return period
@@ -171,15 +224,15 @@ def _choose(choices: Choices, offered: Mapping[str, Sequence[str]]) -> Period:
 
 def _period_by_words(choices: Choices, period: Period) -> None:
     """Buttons for all days and for the periods relative to the newest data."""
-    if choices.first_utc is None or choices.newest_utc is None:
+    if choices.first_day is None or choices.newest_day is None:
         return
-    relative = relative_periods(choices.first_utc, choices.newest_utc)
+    relative = relative_periods(choices.first_day, choices.newest_day)
     moments = [period.words] if period.words not in {"", ALL, *relative} else []
-    newest = choices.newest_utc.date()
     st.pills(
         "Period of the data", [ALL, *relative, *moments], key=_WORDS, on_change=_words_chosen,
         label_visibility="collapsed", format_func=_written,
-        help=f"Relative to the newest day with TLS data, now {newest}; a bookmark moves with the data.",
+        help=f"Relative to the newest day with TLS data, now {choices.newest_day}; a bookmark moves with the "
+        "data.",
     )  # fmt: skip
 
 
@@ -193,15 +246,15 @@ def _words_chosen() -> None:
 
 
 def _period_by_days(choices: Choices) -> None:
-    if choices.first_utc is None or choices.last_utc is None:
+    if choices.first_day is None or choices.last_day is None:
         return
-    first, last = choices.first_utc.date(), choices.last_utc.date()
+    first, last = choices.first_day, choices.last_day
     untouched: list[Any] = []
     st.date_input(
-        "Period (UTC)", untouched, min_value=first, max_value=last, key="period", format="YYYY-MM-DD",
+        "Period", untouched, min_value=first, max_value=last, key="period", format="YYYY-MM-DD",
         width=_WIDTHS_PX["period"], on_change=_days_chosen,
-        help=f"From the first to the last day, both included. Empty: all days, now {first} to {last}, and "
-        "those that are loaded later.",
+        help="From the first to the last day, both included, on the clocks of the systems. Empty: all days, "
+        f"now {first} to {last}, and those that are loaded later.",
     )  # fmt: skip
 
 
@@ -233,9 +286,9 @@ class Period:
     words: str = ALL
     """Its name among the buttons; empty for chosen days."""
     days: tuple[date, ...] = ()
-    """The first and the last day; only one while the reader has chosen one."""
+    """The first and the last day, local days; only one while the reader has chosen one."""
     begin: datetime | None = None
-    """First moment, in UTC."""
+    """First moment, in UTC; None for whole days."""
     end: datetime | None = None
     """First moment after it, in UTC."""
 
@@ -243,49 +296,33 @@ class Period:
 ALL_DAYS = Period()
 
 
-def relative_periods(first: datetime, newest: datetime) -> tuple[str, ...]:
+def relative_periods(first: date, newest: date) -> tuple[str, ...]:
     """Return the relative periods that begin within the data.
 
-    >>> relative_periods(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 7, 23, tzinfo=UTC))
+    >>> relative_periods(date(2026, 3, 1), date(2026, 3, 7))
     ('last day', 'last week')
     """
-    return tuple(
-        words for words, (before, _) in _RELATIVE.items() if newest.date() - before * _DAY >= first.date()
-    )
+    return tuple(words for words, (before, _) in _RELATIVE.items() if newest - before * _DAY >= first)
 
 
-def read_period(
-    wanted: Sequence[str],
-    first: datetime | None,
-    last: datetime | None,
-    newest: datetime | None = None,
-) -> Period:
+def read_period(wanted: Sequence[str], choices: Choices) -> Period:
     """Return the period with these values in the address, as far as the data reach; else all days.
 
-    `first` and `last` are the first and the last hour of the data. Relative periods end with the day of
-    `newest`, or of the last hour.
-
-    >>> first, last = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 10, 23, tzinfo=UTC)
-    >>> [str(day) for day in read_period(["same day last week"], first, last).days]
-    ['2026-03-03']
-    >>> read_period(["2026-03-09T10:00", "2026-03-09T14:30"], first, last).words
-    '2026-03-09 10:00 to 14:30'
-    >>> [str(day) for day in read_period(["2026-02-01", "2026-03-02"], first, last).days]
-    ['2026-03-01', '2026-03-02']
-    >>> read_period(["1999-01-01"], first, last) == read_period(["tomorrow"], first, last) == ALL_DAYS
-    True
+    Relative periods end with the newest day.
     """
+    first, last = choices.first_day, choices.last_day
     if not wanted or first is None or last is None:
         return ALL_DAYS
     if len(wanted) == 1 and wanted[0] in _RELATIVE:
-        return _relative(wanted[0], first, newest or last)
+        return _relative(wanted[0], first, choices.newest_day or last)
     try:
-        moments = sorted(_moment(text) for text in wanted)
+        if any("T" in text for text in wanted):
+            moments = sorted(_moment(text) for text in wanted)
+            return _between(moments[0], moments[-1], choices)
+        days = sorted(date.fromisoformat(text) for text in wanted)
     except ValueError:
         return ALL_DAYS
-    if any("T" in text for text in wanted):
-        return _between(moments[0], moments[-1], first, last)
-    return _of_days([moment.date() for moment in moments], first.date(), last.date())
+    return _of_days(days, first, last)
 
 
 def between(begin: datetime, end: datetime) -> tuple[str, str]:
@@ -307,32 +344,28 @@ def _moment(text: str) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _relative(words: str, first: datetime, newest: datetime) -> Period:
+def _relative(words: str, first: date, newest: date) -> Period:
     if words not in relative_periods(first, newest):
         return ALL_DAYS
     before, until = _RELATIVE[words]
-    days = (newest.date() - before * _DAY, newest.date() - until * _DAY)
-    shown = days[:1] if days[0] == days[1] else days
-    return Period((words,), words, shown, _midnight(days[0]), _midnight(days[1]) + _DAY)
+    return Period((words,), words, _ends(newest - before * _DAY, newest - until * _DAY))
 
 
-def _between(begin: datetime, end: datetime, first: datetime, last: datetime) -> Period:
-    if begin >= end or end <= first or begin >= last + timedelta(hours=1):
+def _between(begin: datetime, end: datetime, choices: Choices) -> Period:
+    first, last = choices.first_utc, choices.last_utc
+    if first is None or last is None or begin >= end or end <= first or begin >= last + timedelta(hours=1):
         return ALL_DAYS
     ended = f"{end:%H:%M}" if begin.date() == end.date() else f"{end:%Y-%m-%d %H:%M}"
-    days = (max(begin.date(), first.date()), min((end - timedelta(microseconds=1)).date(), last.date()))
-    shown = days[:1] if days[0] == days[1] else days
-    return Period(between(begin, end), f"{begin:%Y-%m-%d %H:%M} to {ended}", shown, begin, end)
+    words = f"{begin:%Y-%m-%d %H:%M} to {ended} UTC"
+    return Period(between(begin, end), words, (), begin, end)
 
 
 def _of_days(days: Sequence[date], first: date, last: date) -> Period:
     if days[0] > last or days[-1] < first:
         return ALL_DAYS
-    ends = (days[0], days[-1]) if len(days) > 1 else days
-    shown = tuple(min(max(day, first), last) for day in ends)
-    address = tuple(day.isoformat() for day in shown)
-    return Period(address, "", shown, _midnight(shown[0]), _midnight(shown[-1]) + _DAY)
+    shown = tuple(min(max(day, first), last) for day in (days[0], days[-1])[: len(days)])
+    return Period(tuple(day.isoformat() for day in shown), "", shown)
 
 
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
+def _ends(first: date, last: date) -> tuple[date, ...]:
+    return (first,) if first == last else (first, last)

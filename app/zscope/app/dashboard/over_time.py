@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import ZOOMED, ChartWithRows, Zoom, picture
-from zscope.app.dashboard.filter_bar import show_between
-from zscope.app.dashboard.style import GREY, time_axis, time_tip, values
+from zscope.app.dashboard.filter_bar import show_between, show_days
+from zscope.app.dashboard.style import DAY, GREY, time_axis, time_tip, time_title, values
+from zscope.app.dashboard.time_axis import drawn_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _BEFORE = "period before"
 _MOST_MARKS = 40
 _LOAD = "load"
+_ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +68,23 @@ def rows_before(
 
     `clocks` are the columns with times. Days stay days: then the shift is a whole number of them.
     """
-    begin, end = data.filters.begin, data.filters.end
-    if begin is None or end is None:
+    begin, end, earlier = data.filters.begin, data.filters.end, data.filters.before()
+    if begin is None or end is None or earlier is None:
         return None
     length = end - begin
-    if daily:
-        length = timedelta(days=-(-length // timedelta(days=1)))
-    table = rows(replace(data, filters=replace(data.filters, begin=begin - length, end=begin)))
+    if data.filters.first_day and data.filters.last_day:
+        length = data.filters.last_day - data.filters.first_day + _ONE_DAY
+    elif daily:
+        length = -(-length // _ONE_DAY) * _ONE_DAY
+    table = rows(replace(data, filters=earlier))
     if not table.num_rows or not set(clocks) <= set(table.column_names):
         # Intervals are few enough to be drawn, days not, or the other way around.
         return None
     shift = pa.scalar(length, pa.duration("us"))
     for clock in clocks:
         field = table.schema.field(clock)
-        moved = pc.add(table[clock].cast(pa.timestamp("us", field.type.tz)), shift)
+        zone = getattr(field.type, "tz", None)  # days have none
+        moved = pc.add(table[clock].cast(pa.timestamp("us", zone)), shift).cast(field.type)
         table = table.set_column(table.column_names.index(clock), clock, moved)
     return table
 
@@ -120,6 +125,8 @@ class ChartOverTime:
     chart: Chart | ChartWithRows
     clock: str
     before: LinesBefore | None = None
+    title: str = ""
+    """That of the time axis, if it does not follow from the column."""
 
 
 def picture_over_time(
@@ -131,19 +138,19 @@ def picture_over_time(
     sources: Sequence[str] = (),
 ) -> None:
     """Draw a chart over time with its data."""
-    marks = _marks(data, table, over.clock)
+    marks, title = _marks(data, table, over.clock), over.title or time_title(over.clock)
     rows = over.chart.rows if isinstance(over.chart, ChartWithRows) else None
     drawn = over.chart.chart if isinstance(over.chart, ChartWithRows) else over.chart
     if isinstance(drawn, alt.VConcatChart):
         # A range can be marked in the first of several panels.
-        first, *others = (_layered(part, None, marks) for part in drawn.vconcat)
+        first, *others = (_layered(part, None, marks, title) for part in drawn.vconcat)
         whole = drawn.copy()
         whole.vconcat = [first.add_params(_range()), *others]
     else:
-        whole = _layered(drawn, over.before, marks).add_params(_range())
+        whole = _layered(drawn, over.before, marks, title).add_params(_range())
     picture(
         whole if rows is None else ChartWithRows(whole, rows), table, name, alternative, sources=sources,
-        zoom=zoom_of(data),
+        zoom=zoom_of(data, days=over.clock == DAY),
     )  # fmt: skip
     if marks is not None:
         kinds = sorted({str(kind) for kind in marks["kind"].to_pylist()})
@@ -156,50 +163,58 @@ def _range() -> alt.Parameter:
 
 def _marks(data: PageData, table: pa.Table, clock: str) -> pa.Table | None:
     """The changes within the times of a chart, if there are any."""
-    ends = pc.min_max(table[clock]).as_py() if table.num_rows else {"min": None, "max": None}
-    if ends["min"] is None:  # there are no rows with a time
+    times = [time for time in table[clock].to_pylist() if time is not None]
+    if not times:
         return None
-    first, last = ends["min"], ends["max"]
-    assert isinstance(first, datetime)
-    assert isinstance(last, datetime)
-    found = changes(data, first, last)
+    found = changes(data, drawn_at(min(times)), drawn_at(max(times)))
     return found if found.num_rows else None
 
 
-def _layered(chart: Any, before: LinesBefore | None, marks: pa.Table | None) -> Any:  # noqa: ANN401 - the classes of Altair
+def _layered(chart: Any, before: LinesBefore | None, marks: pa.Table | None, title: str) -> Any:  # noqa: ANN401 - the classes of Altair
     layers = [chart]
     if before is not None:
         layers.append(before.chart())
     if marks is not None:
-        layers += _drawn_marks(marks)
+        layers += _drawn_marks(marks, title)
     return alt.layer(*layers) if len(layers) > 1 else chart
 
 
-def _drawn_marks(marks: pa.Table) -> list[alt.Chart]:
-    """Vertical lines with a triangle at the top."""
+def _drawn_marks(marks: pa.Table, title: str) -> list[alt.Chart]:
+    """Vertical lines with a triangle at the top; a chart has one title for the times of all its layers."""
     tips = [time_tip("moment"), alt.Tooltip("kind:N", title="Change"), alt.Tooltip("words:N", title="What")]
-    base = alt.Chart(values(marks)).encode(x=time_axis("moment"), tooltip=tips)
+    base = alt.Chart(values(marks)).encode(x=time_axis("moment", title), tooltip=tips)
     rule = base.mark_rule(color=GREY, strokeDash=[2, 3])
     top = base.mark_point(shape="triangle-down", filled=True, size=90, color=GREY, opacity=1)
     return [rule, top.encode(y=alt.value(5))]
 
 
-def zoom_of(data: PageData, moment: Callable[[float], datetime] | None = None, shown: str = "") -> Zoom:
+def zoom_of(
+    data: PageData,
+    moment: Callable[[float], datetime] | None = None,
+    shown: str = "",
+    *,
+    days: bool = False,
+) -> Zoom:
     """Return that a marked range becomes the period; `shown` is what else the chart depends on."""
     period = (data.filters.begin, data.filters.end, shown)
-    return Zoom(partial(show_marked, moment=moment), period)
+    return Zoom(partial(show_marked, moment=moment, days=days), period)
 
 
-def show_marked(marked: dict[str, Any], moment: Callable[[float], datetime] | None = None) -> None:
+def show_marked(
+    marked: dict[str, Any], moment: Callable[[float], datetime] | None = None, *, days: bool = False
+) -> None:
     """Make the range that the reader has marked in a chart the period.
 
-    `moment` returns the moment at a place of the horizontal axis; without it, places are milliseconds.
+    `moment` returns the moment at a place of the horizontal axis; without it, places are milliseconds. On an
+    axis of `days`, the period is of all days that the range touches.
     """
     for ends in marked.values():
         if not isinstance(ends, list) or not all(isinstance(end, int | float) for end in ends):
             continue
         begin, end = (moment(end) if moment else _of_milliseconds(end) for end in (min(ends), max(ends)))
-        if end > begin:
+        if end > begin and days:
+            show_days(begin.date(), (end - timedelta(microseconds=1)).date())
+        elif end > begin:
             show_between(begin, end)
 
 

@@ -44,6 +44,8 @@ SEVERITY_MARKS = {"high": "▲ high", "medium": "◆ medium", "low": "● low", 
 
 _TEXT = {"light": "#555867", "dark": "#bdc1cb"}
 """Colours of text: 7:1 on white, 10:1 on the dark page."""
+DAY = "day"
+"""Column with a local day."""
 _CLOCK = {
     "minutes": "%H:%M", "hours": "%H:%M", "day": "%d %b", "date": "%d %b", "week": "%d %b", "month": "%b %Y",
 }  # fmt: skip
@@ -71,16 +73,23 @@ def _plain(value: object) -> object:
     return value
 
 
-def time_axis(column: str, title: str = "Time (UTC)", **more: Any) -> alt.X:  # noqa: ANN401 - Altair's own
-    """Return a horizontal axis of moments in UTC."""
+def time_axis(column: str, title: str = "", **more: Any) -> alt.X:  # noqa: ANN401 - Altair's own
+    """Return a horizontal axis of moments in UTC, or of local days if the column is `DAY`."""
+    title = title or time_title(column)
     axis = alt.Axis(format=_CLOCK, labelOverlap=True)
     return alt.X(f"{column}:T", title=title, scale=alt.Scale(type="utc"), axis=axis, **more)
 
 
-def time_tip(column: str, title: str = "Time (UTC)") -> alt.Tooltip:
-    """Return a tooltip with a moment in UTC."""
+def time_tip(column: str, title: str = "") -> alt.Tooltip:
+    """Return a tooltip with a moment in UTC, or with a local day if the column is `DAY`."""
     # Vega formats in the time zone of the browser unless the time unit is a UTC unit.
-    return alt.Tooltip(f"{column}:T", title=title, timeUnit="utcyearmonthdatehoursminutes")
+    tip = alt.Tooltip(f"{column}:T", title=title or time_title(column))
+    return tip.timeUnit("utcyearmonthdate" if column == DAY else "utcyearmonthdatehoursminutes")
+
+
+def time_title(column: str) -> str:
+    """Return the title of a time axis with the times of a column."""
+    return "Day" if column == DAY else "Time (UTC)"
 
 
 def colours(known: Mapping[str, str]) -> alt.Scale:

@@ -7,7 +7,7 @@ figure or take it into a script.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zscope.app.dashboard.drawing import clean
@@ -39,7 +39,7 @@ class MetricFigure:
         """Return the expression, and the command that prints the rows."""
         definition = metric(self.metric)
         columns = {column.name for column in definition.columns if column.in_file}
-        conditions = replace(filters, begin=None, end=None).conditions(columns)
+        conditions = filters.without_period().conditions(columns)
         words = ["zscope", "metrics", self.metric]
         if self.by:
             words += ["--by", ",".join(self.by)]

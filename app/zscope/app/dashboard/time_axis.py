@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
@@ -11,16 +11,18 @@ from zscope.app.dashboard.filter_bar import choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
+    from datetime import date
 
     from zscope.app.dashboard.page_data import PageData
 
 PIECE = "piece"
 _SLACK = timedelta(seconds=2)
 """Records and reports differ in the fractions of a second."""
-STEPS = {"hour_utc": timedelta(hours=1), "day_utc": timedelta(days=1)}
-"""Length of the groups of `span`."""
-UNITS = {"hour_utc": "utcyearmonthdatehours", "day_utc": "utcyearmonthdate"}
+Span = Literal["hour_utc", "day"]
+"""Column that rows over time are grouped by: the hour in UTC, or the local day of the system."""
+STEPS: dict[Span, timedelta] = {"hour_utc": timedelta(hours=1), "day": timedelta(days=1)}
+"""Length of the groups."""
+UNITS: dict[Span, str] = {"hour_utc": "utcyearmonthdatehours", "day": "utcyearmonthdate"}
 """The same as units of Vega, so that a bar is as wide as its hour or day."""
 _HOURLY = timedelta(days=8)
 """Up to this length, hours are distinguishable on a screen."""
@@ -47,9 +49,14 @@ def in_pieces(table: pa.Table, of: Sequence[str], start: str, length: timedelta 
     return ordered.append_column(PIECE, pa.array(pieces, pa.int32()))
 
 
-def span(data: PageData) -> Literal["hour_utc", "day_utc"]:
+def drawn_at(time: date) -> datetime:
+    """Return the moment at which a time is drawn: a local day where an axis in UTC has that day."""
+    return time if isinstance(time, datetime) else datetime.combine(time, datetime.min.time(), UTC)
+
+
+def span(data: PageData) -> Span:
     """Return the column that an hourly metric is grouped by for the period shown."""
-    return "hour_utc" if period_length(data) <= _HOURLY else "day_utc"
+    return "hour_utc" if period_length(data) <= _HOURLY else "day"
 
 
 def period_length(data: PageData) -> timedelta:

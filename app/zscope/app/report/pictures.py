@@ -7,7 +7,7 @@ the width of the page and its words keep their size, on a telephone and on paper
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from zscope.app.report.elements import add, add_text
@@ -139,7 +139,7 @@ def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
     highest = max(sum(_real(row[column]) for column in chart.series.values()) for row in rows)
     top = _round_up(highest)
     words = [
-        f"{_moment(row[chart.time], found)}: {number_of(sum(_real(row[c]) for c in chart.series.values()))}"
+        f"{_written(row[chart.time])}: {number_of(sum(_real(row[c]) for c in chart.series.values()))}"
         for row in rows
     ]
     box = add(figure, "div", class_="course", role="img", aria_label=_spoken(chart, words))
@@ -165,19 +165,18 @@ def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
     for number, moment in enumerate(_ticks(begin, end, step)):
         x = _FULL * ((moment - begin) / step + 0.5) / whole
         anchor = "start" if x < 10 else "end" if x > 90 else "middle"
-        add(times, "text", _moment(moment, found), x=f"{x:.2f}%", y=13, text_anchor=anchor,
+        add(times, "text", _written(moment), x=f"{x:.2f}%", y=13, text_anchor=anchor,
             class_="spare" if number % 2 else None)  # fmt: skip
     _legend(figure, colours)
 
 
-def _ticks(begin: datetime, end: datetime, step: timedelta) -> list[datetime]:
+def _ticks(begin: date, end: date, step: timedelta) -> list[date]:
     every = max(1, math.ceil((end - begin) / step / _TICKS))
     return [begin + number * every * step for number in range(math.ceil((end - begin) / step / every))]
 
 
-def _moment(moment: datetime, found: PartRows) -> str:
-    moment = moment.astimezone(UTC)
-    return f"{moment:%m-%d %H:%M}" if found.hourly else f"{moment:%Y-%m-%d}"
+def _written(time: date) -> str:
+    return f"{time.astimezone(UTC):%m-%d %H:%M}" if isinstance(time, datetime) else time.isoformat()
 
 
 def _round_up(value: float) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 _COUNT = "rows_in_all"
 _HOURLY = timedelta(days=2)
-"""Up to this length the course of time has hours, otherwise days."""
+"""Up to this length the course of time has hours in UTC, otherwise local days."""
 
 
 class ReportData(Protocol):
@@ -124,8 +124,8 @@ def _grouping(data: ReportData, part: PartDeclaration) -> tuple[tuple[str, ...] 
         part.metric, f"SELECT min({clock}) AS first, max({clock}) AS last FROM found", [clock]
     ).to_pylist()
     hourly = ends["first"] is None or ends["last"] - ends["first"] < _HOURLY
-    by = tuple((clock if hourly else "day_utc") if key == TIME else key for key in part.by)
-    return by, clock if hourly else "day_utc", hourly
+    by = tuple((clock if hourly else "day") if key == TIME else key for key in part.by)
+    return by, clock if hourly else "day", hourly
 
 
 def _condition(data: ReportData, part: PartDeclaration) -> str:

@@ -7,7 +7,7 @@ which names the input to load. Its parts are tables. A part has these keys:
 - `columns`: the columns of the table; without any there is no table. Their headings and meanings are those of
   the metric, or of `[labels]`
 - `by`: what rows are grouped by, as in `zscope metrics --by`; `time` is the hour or the day, by the length of
-  the data, as column `time_utc`
+  the data, as column `time`
 - `where`: a condition, as in `zscope metrics --where`; `having`: a condition on the grouped rows
 - `source`: of these sources only the one with the most connections
 - `select` and `group_by`: what is selected of the rows instead of `columns`
@@ -41,7 +41,7 @@ from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 ChartKind = Literal["bars", "ranges", "shares", "course", "strips"]
 TIME = "time"
 """In `by`: the hour or the day."""
-TIME_COLUMN = "time_utc"
+TIME_COLUMN = "time"
 TITLE_COLUMN = "title"
 _MOST = 20
 

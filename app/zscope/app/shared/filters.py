@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import MetricSelection, statement
@@ -25,16 +26,16 @@ class Filters:
     """What the reader has chosen in the filter bar; an empty filter does not narrow anything."""
 
     begin: datetime | None = None
-    """First moment, in UTC."""
+    """First moment, in UTC; of chosen days, the first at which they begin on a system."""
     end: datetime | None = None
-    """First moment after the period, in UTC."""
+    """First moment after the period, in UTC; of chosen days, the last at which they end on a system."""
     systems: tuple[str, ...] = ()
     stacks: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()
     jobs: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     first_day: date | None = None
-    """First local day of the systems; such a period only narrows metrics."""
+    """First local day of the systems, if whole days are chosen: they narrow metrics exactly."""
     last_day: date | None = None
 
     @property
@@ -47,9 +48,23 @@ class Filters:
         """Whether jobs, ports or roles are chosen, so that rows of whole systems do not match."""
         return any((self.ports, self.jobs, self.roles))
 
+    def without_period(self) -> Filters:
+        """Return the other filters."""
+        return replace(self, begin=None, end=None, first_day=None, last_day=None)
+
+    def before(self) -> Filters | None:
+        """Return the same for the period of the same length before; None without both ends."""
+        if self.begin is None or self.end is None:
+            return None
+        earlier = replace(self, begin=self.begin - (self.end - self.begin), end=self.begin)
+        if self.first_day is None or self.last_day is None:
+            return earlier
+        days = self.last_day - self.first_day + timedelta(days=1)
+        return replace(earlier, first_day=self.first_day - days, last_day=self.last_day - days)
+
     def options(self) -> list[str]:
         """Return the options of `zscope metrics` for the period."""
-        begin, end = self.begin or self.first_day, self.end or self.last_day
+        begin, end = self.first_day or self.begin, self.last_day or self.end
         words = ["--from", begin.isoformat()] if begin else []
         return [*words, "--to", end.isoformat()] if end else words
 
@@ -59,12 +74,12 @@ class Filters:
         >>> Filters(systems=("SYSA",), ports=(443, 446)).words()
         'system SYSA; port 443, 446'
         """
-        begin = f"from {self.first_day}" if self.first_day else ""
-        end = f"to {self.last_day}" if self.last_day else ""
-        if self.begin:
-            begin = f"from {self.begin:%Y-%m-%d %H:%M} UTC"
-        if self.end:
-            end = f"before {self.end:%Y-%m-%d %H:%M} UTC"
+        begin = f"from {self.begin:%Y-%m-%d %H:%M} UTC" if self.begin else ""
+        end = f"before {self.end:%Y-%m-%d %H:%M} UTC" if self.end else ""
+        if self.first_day:
+            begin = f"from {self.first_day}"
+        if self.last_day:
+            end = f"to {self.last_day}"
         chosen = {
             "system": self.systems, "stack": self.stacks, "port": self.ports, "job": self.jobs,
             "role": self.roles,
@@ -116,13 +131,14 @@ class Filters:
     def selection(self, metric: Metric, where: str = "") -> MetricSelection:
         """Return the selection of a metric's rows; `where` is a further condition."""
         columns = {column.name for column in metric.columns if column.in_file}
-        conditions = self.conditions(columns, metric.clock)
+        of_days = self.first_day is not None or self.last_day is not None
+        conditions = self.conditions(columns, "" if of_days else metric.clock)
+        if where:
+            conditions.append(f"({where})")
         # A metric that takes its period as parameters has no column for it.
-        begin, end = (self.begin, self.end) if metric.period else (None, None)
+        begin, end = (self.begin, self.end) if metric.period and not of_days else (None, None)
         days = (self.first_day, self.last_day) if metric.period or metric.clock else (None, None)
-        return MetricSelection(
-            (), begin, end, " AND ".join([*conditions, *([f"({where})"] if where else [])]), *days
-        )
+        return MetricSelection((), begin, end, " AND ".join(conditions), *days)
 
 
 def _one_of(column: str, values: tuple[str, ...], columns: Collection[str]) -> str:

@@ -51,9 +51,9 @@ def same_as_the_metric(run: Run, store: Path, part: PartDeclaration, table: Read
     words: list[str] = ["metrics", part.metric]
     by = [key for key in part.by or () if key != "time"]
     time = part.by is not None and len(by) < len(part.by)
-    hourly = time and any(not row["Time (UTC)"].text.endswith("00:00:00") for row in table.rows)
+    hourly = time and any(":" in row[heading("time")].text for row in table.rows)
     if time:
-        by.append(metric(part.metric).clock if hourly else "day_utc")
+        by.append(metric(part.metric).clock if hourly else "day")
     if by:
         words += ["--by", ",".join(by)]
     if part.where:

@@ -117,7 +117,7 @@ def test_a_number_has_all_its_digits_and_a_missing_one_no_place() -> None:
     [line] = read.tables["part"].rows
     assert (line["Real"].text, line["Real"].value) == ("0.333", repr(1 / 3))
     assert (line["Empty"].text, line["Empty"].value) == ("", None)
-    assert line["Time"].text == "2026-03-02 13:00:00"
+    assert line["Local day, or hour (UTC)"].text == "2026-03-02 13:00:00"
 
 
 def test_dates_without_end_are_texts() -> None:

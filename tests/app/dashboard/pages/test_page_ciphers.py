@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from tests.app.conftest import deep
@@ -23,6 +23,7 @@ from zscope.app.dashboard.pages.ciphers.ciphers_queries import (
     sources,
     suites,
 )
+from zscope.app.dashboard.time_axis import STEPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,8 +105,7 @@ def test_small_protocols_are_combined_without_loss(data: PageData, subject: Subj
     assert len(few.labels) <= 4
     assert few.labels[-1].startswith("other (")
     assert sum(few.table["amount"].to_pylist()) == whole
-    steps: tuple[Literal["hour_utc", "day_utc"], ...] = ("hour_utc", "day_utc")
-    for by in steps:
+    for by in STEPS:
         table = over_time(data, ONCE, subject, few, by)
         assert sum(table["connections"].to_pylist()) == whole
         assert set(table["name"].to_pylist()) <= set(few.labels)

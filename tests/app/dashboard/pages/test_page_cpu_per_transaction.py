@@ -106,7 +106,7 @@ def test_a_panel_has_the_median_and_the_range_of_each_part_of_a_day() -> None:
         "interval_start_utc": pa.array(moments, pa.timestamp("us", "UTC")),
         "cpu_us_per_transaction": [*values, 2500.0, None],
     })  # fmt: skip
-    parts, _ = in_parts(rows, "interval_start_utc", "cpu_us_per_transaction")
+    parts, _ = in_parts(rows, "interval_start_utc", "cpu_us_per_transaction", UTC)
     first, second = parts.to_pylist()
     assert (first["low"], first["middle"], first["high"], first["intervals"]) == (2, 6, 10, 11)
     assert (first["middle_in_words"], second["middle_in_words"]) == ("6 µs", "2.5 ms")
@@ -114,7 +114,7 @@ def test_a_panel_has_the_median_and_the_range_of_each_part_of_a_day() -> None:
 
 def test_a_panel_has_few_parts_and_breaks_off_between_them(world: Path) -> None:
     costs = over_time(data_of(world), "connections ended")
-    parts, days = in_parts(costs.rows, costs.clock, "cpu_s")
+    parts, days = in_parts(costs.rows, costs.clock, "cpu_s", costs.zone)
     assert len(days.days) > 3
     for system in costs.systems:
         rows = [row for row in parts.to_pylist() if row["system"] == system]

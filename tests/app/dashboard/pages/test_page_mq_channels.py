@@ -70,4 +70,4 @@ def test_tasks_are_drawn_by_interval_unless_there_are_too_many(
     assert (column, len(set(result[column].to_pylist()))) == ("interval_end_utc", 14)
     monkeypatch.setattr(mq, "_MOST_POINTS", 10)
     column, result = tasks_over_time(data)
-    assert (column, len(set(result[column].to_pylist()))) == ("day_utc", 1)
+    assert (column, len(set(result[column].to_pylist()))) == ("day", 1)

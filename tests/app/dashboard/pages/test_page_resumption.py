@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.app.conftest import deep
@@ -31,6 +31,8 @@ from zscope.pipelines.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from zscope.app.dashboard.time_axis import Span
 
 
 @pytest.fixture(scope="module")
@@ -101,19 +103,19 @@ def test_a_chosen_port_narrows_the_rates(
     assert page.metric[0].value != drawn_page("resumption", recorded).metric[0].value
     data = data_of(recorded, Filters(ports=(busiest["port"],)))
     for rows in (side_by_side(data, "server"), over_time(data, "server", "hour_utc"),
-                 over_time(data, "server", "day_utc")):  # fmt: skip
+                 over_time(data, "server", "day")):  # fmt: skip
         assert sum(rows["resumed_handshakes"].to_pylist()) == busiest["by_servers"]
     assert "GSKSRVR knows no stack, port or job" in words(page)
 
 
 def test_hours_and_days_have_the_same_handshakes(recorded: Path) -> None:
-    def of_zert(by: Literal["hour_utc", "day_utc"]) -> int:
+    def of_zert(by: Span) -> int:
         rows = over_time(data_of(recorded), "server", by).to_pylist()
         return sum(
             row["full_handshakes"] + row["resumed_handshakes"] for row in rows if row["source"] == "zERT"
         )
 
-    assert of_zert("hour_utc") == of_zert("day_utc") > 0
+    assert of_zert("hour_utc") == of_zert("day") > 0
 
 
 def test_misses_and_hits_are_all_look_ups(recorded: Path) -> None:

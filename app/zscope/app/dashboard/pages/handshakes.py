@@ -21,6 +21,7 @@ from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
+    from zscope.app.dashboard.time_axis import Span
 
 PAGE = Page(title="Handshakes", icon="handshake", section="TLS", order=30)
 
@@ -31,7 +32,7 @@ _COLUMNS = ("system", "stack", "server_port", "job_name", "handshake_role")
 _CONNECTIONS = 500
 
 
-def over_time(data: PageData, by: Literal["hour_utc", "day_utc"]) -> pa.Table:
+def over_time(data: PageData, by: Span) -> pa.Table:
     """Return the handshakes of each kind in each hour or day: moment, kind, handshakes, share."""
     return _long(data.metric("handshake_mix", [by]), by)
 
@@ -135,7 +136,7 @@ def _over_time(data: PageData) -> None:
         .encode(**encodings, color=_COLOUR, tooltip=[time_tip(by), *_TIPS])
         .properties(height=260)
     )
-    before = rows_before(data, lambda earlier: _all_kinds(earlier, by), by, daily=by == "day_utc")
+    before = rows_before(data, lambda earlier: _all_kinds(earlier, by), by, daily=by == "day")
     lines_before = None if before is None else LinesBefore(before, encodings)
     picture_over_time(
         data,
@@ -147,7 +148,7 @@ def _over_time(data: PageData) -> None:
     )
 
 
-def _all_kinds(data: PageData, by: Literal["hour_utc", "day_utc"]) -> pa.Table:
+def _all_kinds(data: PageData, by: Span) -> pa.Table:
     """The handshakes of all kinds in each hour or day."""
     return data.metric("handshake_mix", [by]).select([by, "handshakes"])
 

@@ -68,7 +68,7 @@ def published_overhead(data: PageData) -> pa.Table:
 
 def tasks_over_time(data: PageData) -> tuple[str, pa.Table]:
     """Return the time column, and how busy the tasks of each kind were by interval; by day if too many."""
-    column, table = "day_utc", data.metric("mq_ssl_task_busy", ["day_utc", "task_type"])
+    column, table = "day", data.metric("mq_ssl_task_busy", ["day", "task_type"])
     # Each interval has at least one task of a kind.
     if (pc.sum(table["tasks"]).as_py() or 0) <= MOST_ROWS:
         by_interval = data.metric("mq_ssl_task_busy", ["interval_end_utc", "task_type"])
@@ -171,7 +171,7 @@ def _round_trips(data: PageData, added: pa.Table) -> None:
 def _tasks(data: PageData, busy: pa.Table, moment: str) -> None:
     st.header("Tasks of the channel initiator")
     # Lines are interrupted at days without data.
-    pieces = in_pieces(with_amounts(busy, cpu_us_per_request="us"), ("task_type",), moment, STEPS["day_utc"])
+    pieces = in_pieces(with_amounts(busy, cpu_us_per_request="us"), ("task_type",), moment, STEPS["day"])
     encodings = {
         "x": time_axis(moment),
         "y": alt.Y("busy_pct:Q", title="Busy (% of the time of the tasks)"),
@@ -198,13 +198,9 @@ def _tasks(data: PageData, busy: pa.Table, moment: str) -> None:
     def earlier(of: PageData) -> pa.Table:
         column, rows = tasks_over_time(of)
         # Few intervals can be rows of intervals while the days of the period are rows of days.
-        return (
-            in_pieces(rows, ("task_type",), moment, STEPS["day_utc"])
-            if column == moment
-            else rows.slice(0, 0)
-        )
+        return in_pieces(rows, ("task_type",), moment, STEPS["day"]) if column == moment else rows.slice(0, 0)
 
-    before = rows_before(data, earlier, moment, daily=moment == "day_utc")
+    before = rows_before(data, earlier, moment, daily=moment == "day")
     lines_before = None if before is None else LinesBefore(before, encodings)
     picture_over_time(
         data,

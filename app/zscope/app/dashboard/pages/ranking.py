@@ -268,7 +268,7 @@ def _where(data: PageData, *further: str) -> str:
 
 def _in_all_periods(data: PageData, *further: str) -> str:
     """The filters without the period."""
-    everything = replace(data, filters=replace(data.filters, begin=None, end=None))
+    everything = replace(data, filters=data.filters.without_period())
     return _where(everything, *further)
 
 

@@ -212,8 +212,8 @@ def _over_time(data: PageData) -> None:
     """The capture ratio over time: a fall means that records are missing."""
     # Up to two days, single intervals are distinguishable.
     daily = period_length(data) >= timedelta(days=2)
-    column = "day_utc" if daily else "interval_start_utc"
-    length = STEPS["day_utc" if daily else "hour_utc"]
+    column = "day" if daily else "interval_start_utc"
+    length = STEPS["day" if daily else "hour_utc"]
 
     def shares(of: PageData) -> pa.Table:
         known = of.metric(CAPTURE, ["system", column]).filter(pc.field("capture_ratio").is_valid())

@@ -134,7 +134,7 @@ def over_time_and_ports(
             data,
             lambda earlier: over_time(earlier, source, subject, shown_as, by),
             by,
-            daily=by == "day_utc",
+            daily=by == "day",
         )
         lines_before = None if before is None else LinesBefore(_placed(before, drawn), encodings)
         picture_over_time(

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from zscope.app.dashboard.protection_records import protection_records, records_named
+from zscope.app.dashboard.style import DAY
 from zscope.app.dashboard.suites import NOT_KNOWN, SHAPES, WEAK, mark
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
+    from zscope.app.dashboard.time_axis import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +195,10 @@ def zert_figures(data: PageData) -> ZertFigures:
     )
 
 
-def over_time(
-    data: PageData, source: str, subject: Subject, shown_as: FoldedShares, by: Literal["hour_utc", "day_utc"]
-) -> pa.Table:
+def over_time(data: PageData, source: str, subject: Subject, shown_as: FoldedShares, by: Span) -> pa.Table:
     """Return connections and bytes of each label in each hour or day."""
     rows = [row for row in _spread(data, source, subject, by) if row[by] is not None]
-    return _gathered(rows, by, pa.timestamp("us", "UTC"), shown_as)
+    return _gathered(rows, by, pa.date32() if by == DAY else pa.timestamp("us", "UTC"), shown_as)
 
 
 def by_port(

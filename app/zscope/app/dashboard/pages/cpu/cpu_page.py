@@ -92,7 +92,7 @@ def busy_over_time(data: PageData, systems: pa.Table, processors: Processors) ->
         if daily
         else f"{busy} AS busy_pct, {online} AS online, {seconds} AS busy_s, interval_ms, cp_kind"
     )
-    start = f"time_bucket(INTERVAL 24 HOUR, {_CLOCK}) AS day_utc" if daily else _CLOCK
+    start = "day" if daily else _CLOCK
     table = data.rows(f"""
         SELECT system, source, {start}, {what}
         FROM cpu_interval
@@ -100,7 +100,7 @@ def busy_over_time(data: PageData, systems: pa.Table, processors: Processors) ->
         {"GROUP BY ALL" if daily else ""}
     """, [list(shown)])  # fmt: skip
     length: timedelta | str = timedelta(days=1) if daily else "interval_ms"
-    placed = in_pieces(table, ("system",), "day_utc" if daily else _CLOCK, length)
+    placed = in_pieces(table, ("system",), "day" if daily else _CLOCK, length)
     return BusyOverTime(placed, daily, shown, len(busiest) - len(shown))
 
 
@@ -186,7 +186,7 @@ def _busy(data: PageData) -> None:
     )  # fmt: skip
     busy = busy_over_time(data, systems, processors)
     if busy.rows.num_rows:
-        clock = "day_utc" if busy.daily else "interval_start_utc"
+        clock = "day" if busy.daily else "interval_start_utc"
         before = rows_before(
             data, lambda earlier: busy_over_time(earlier, systems, processors).rows, clock, daily=busy.daily
         )
@@ -223,7 +223,7 @@ def _notes(busy: BusyOverTime, systems: list[dict[str, int]]) -> list[str]:
 
 def _encodings(busy: BusyOverTime, processors: Processors) -> dict[str, Any]:
     return {
-        "x": time_axis("day_utc" if busy.daily else "interval_start_utc"),
+        "x": time_axis("day" if busy.daily else "interval_start_utc"),
         "y": alt.Y("busy_pct:Q", title=f"Busy, {processors} (%)", scale=alt.Scale(zero=True)),
         "color": alt.Color("system:N", title="System", scale=spread_colours(busy.systems),
                            legend=alt.Legend(orient="top")),
@@ -232,7 +232,7 @@ def _encodings(busy: BusyOverTime, processors: Processors) -> dict[str, Any]:
 
 
 def _lines(busy: BusyOverTime, processors: Processors) -> ChartWithRows:
-    clock = "day_utc" if busy.daily else "interval_start_utc"
+    clock = "day" if busy.daily else "interval_start_utc"
     encodings = _encodings(busy, processors)
     line = alt.Chart(ROWS).encode(
         x=encodings["x"],

@@ -7,7 +7,6 @@ records are used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -17,18 +16,18 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import ROWS, ChartWithRows, clean, folded, grid, no_data, picture, with_rows
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
-from zscope.app.dashboard.pages.cpu.partitions import START, Clock
+from zscope.app.dashboard.pages.cpu.partitions import START
 from zscope.app.dashboard.style import spread_colours, time_axis, time_tip, values
-from zscope.app.dashboard.time_axis import PIECE, in_pieces
+from zscope.app.dashboard.time_axis import PIECE, STEPS, in_pieces
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
+    from zscope.app.dashboard.time_axis import Span
 
 
 _COLUMNS = ("system",)
 _CLOCK = "start_utc"
-_STEPS = {"hour_utc": timedelta(hours=1), "day_utc": timedelta(days=1)}
 _MOST_ROWS = 3_000
 _MOST_CARDS = 7
 _MOST_SERVICES = 20
@@ -49,7 +48,7 @@ class CardsOverTime:
     """The rows of the charts of cards over time."""
 
     rows: pa.Table
-    clock: Clock
+    clock: Span
     shown: tuple[str, ...]
     left_out: int
     """Number of less busy cards that are not shown."""
@@ -74,10 +73,10 @@ def by_card(data: PageData, scope: str) -> pa.Table:
 
 def over_time(data: PageData, scope: str) -> CardsOverTime:
     """Return the operations of the busiest cards in each hour, or in each day if hours are too many."""
-    clock: Clock = "hour_utc"
+    clock: Span = "hour_utc"
     table = _stepped(data, scope, clock)
     if table.num_rows > _MOST_ROWS:
-        clock = "day_utc"
+        clock = "day"
         table = _stepped(data, scope, clock)
     work: dict[str, float] = {}
     for row in table.select(["card", "operations_per_s"]).to_pylist():
@@ -85,15 +84,15 @@ def over_time(data: PageData, scope: str) -> CardsOverTime:
     busiest = sorted(work, key=lambda card: (-work[card], card))
     shown = tuple(sorted(busiest[:_MOST_CARDS]))
     rows = table.filter([name in shown for name in table["card"].to_pylist()])
-    pieces = in_pieces(rows, ("card",), clock, _STEPS[clock])
+    pieces = in_pieces(rows, ("card",), clock, STEPS[clock])
     return CardsOverTime(pieces, clock, shown, len(busiest) - len(shown))
 
 
-def _stepped(data: PageData, scope: str, clock: Clock) -> pa.Table:
-    step = f"INTERVAL {_STEPS[clock].total_seconds():.0f} SECOND"
+def _stepped(data: PageData, scope: str, clock: Span) -> pa.Table:
+    time = "day" if clock == "day" else f"time_bucket(INTERVAL 1 HOUR, start_utc) AS {clock}"
     return data.rows(f"""
         {_cards(data)}
-        SELECT {_LABEL} AS card, system, unit_kind, time_bucket({step}, start_utc) AS {clock}, {_FIGURES}
+        SELECT {_LABEL} AS card, system, unit_kind, {time}, {_FIGURES}
         FROM card WHERE scope = ? AND operation = '{_TOTAL}' AND start_utc IS NOT NULL
         GROUP BY ALL
     """, [scope])  # fmt: skip
@@ -173,7 +172,8 @@ def _cards(data: PageData) -> str:
             FROM figure WHERE unit_kind <> 'cca' GROUP BY ALL
         ),
         reported AS (
-            SELECT system, interval_start_utc AS start_utc, interval_ms / 1000 AS seconds, unit_kind,
+            SELECT system, interval_start_utc AS start_utc, interval_start_local::DATE AS day,
+                interval_ms / 1000 AS seconds, unit_kind,
                 card_type_name AS card_type, card_id,
                 CASE crypto_scope_name WHEN 'LPAR' THEN 'this system' WHEN 'CPC' THEN 'whole CPC'
                     ELSE 'not known' END AS scope,
@@ -193,7 +193,7 @@ def _cards(data: PageData) -> str:
         ),
         card AS (
             SELECT * FROM (
-                SELECT * EXCLUDE (interval_start_local) FROM recorded
+                SELECT * EXCLUDE (interval_start_local), interval_start_local::DATE AS day FROM recorded
                 UNION ALL BY NAME SELECT * FROM reported
             )
             {data.where(_COLUMNS, _CLOCK)}
@@ -256,7 +256,7 @@ def cards_section(data: PageData) -> None:
     cards = over_time(data, scope)
     if cards.rows.num_rows:
         before = rows_before(
-            data, lambda earlier: over_time(earlier, scope).rows, cards.clock, daily=cards.clock == "day_utc"
+            data, lambda earlier: over_time(earlier, scope).rows, cards.clock, daily=cards.clock == "day"
         )
         picture_over_time(
             data,

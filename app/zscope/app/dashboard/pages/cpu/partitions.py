@@ -28,10 +28,12 @@ from zscope.app.dashboard.style import (
     time_tip,
     values,
 )
+from zscope.app.dashboard.time_axis import UNITS
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
+    from zscope.app.dashboard.time_axis import Span
 
 
 KINDS = {"CP": "general-purpose", "IIP": "zIIP", "AAP": "zAAP", "IFA": "zAAP", "IFL": "Linux (IFL)",
@@ -40,7 +42,6 @@ KINDS = {"CP": "general-purpose", "IIP": "zIIP", "AAP": "zAAP", "IFA": "zAAP", "
 OTHERS = "others"
 _MOST_PARTITIONS = 6
 _MOST_ROWS = 1_500
-Clock = Literal["hour_utc", "day_utc"]
 _MARGIN = timedelta(days=1)
 _COLUMNS = ("system",)
 START = "make_timestamptz(epoch_us(interval_start_local) - epoch_us(written_local) + epoch_us(written_utc))"
@@ -62,7 +63,8 @@ _SMF = f"""
         FROM smf70_logical_cpu WHERE system = ? {{days}}
     ),
     use AS (
-        SELECT p.partition_name, p.system_name, p.start_utc, p.interval_ms / 1000 AS seconds,
+        SELECT p.partition_name, p.system_name, p.start_utc, p.interval_start_local::DATE AS day,
+            p.interval_ms / 1000 AS seconds,
             t.cpu_type_name AS processors, t.physical, p.partition_name = 'PHYSICAL' AS management,
             max(l.weight) FILTER (l.weight NOT IN (0, 65535))::BIGINT AS weight,
             bool_and(l.weight = 65535) AS dedicated,
@@ -82,7 +84,8 @@ _SMF = f"""
 _RMF = """
     WITH use AS (
         SELECT partition_name, NULL::VARCHAR AS system_name, interval_start_utc AS start_utc,
-            interval_ms / 1000 AS seconds, cpu_type_name AS processors, NULL::DOUBLE AS physical,
+            interval_start_local::DATE AS day, interval_ms / 1000 AS seconds,
+            cpu_type_name AS processors, NULL::DOUBLE AS physical,
             row_kind = 'physical' AS management, weight::BIGINT AS weight, dedicated,
             logical_cpus AS logical_online,
             physical_total_pct / 100 * interval_ms / 1000 AS used_s
@@ -152,23 +155,23 @@ def partitions(data: PageData, source: PartitionSource) -> pa.Table:
     """, parameters)  # fmt: skip
 
 
-def use_over_time(data: PageData, source: PartitionSource, processors: str) -> tuple[pa.Table, Clock]:
+def use_over_time(data: PageData, source: PartitionSource, processors: str) -> tuple[pa.Table, Span]:
     """Return the share of the processors of a type that each partition used in each hour.
 
     Small partitions are combined. The second value is the time column: days if hours are too many.
     """
-    by_hour = _stepped(data, source, processors, "hour_utc", "1 HOUR")
+    by_hour = _stepped(data, source, processors, "hour_utc")
     if by_hour.num_rows <= _MOST_ROWS:
         return by_hour, "hour_utc"
-    return _stepped(data, source, processors, "day_utc", "24 HOUR"), "day_utc"
+    return _stepped(data, source, processors, "day"), "day"
 
 
-def _stepped(data: PageData, source: PartitionSource, processors: str, column: Clock, step: str) -> pa.Table:
+def _stepped(data: PageData, source: PartitionSource, processors: str, column: Span) -> pa.Table:
     use, parameters = _use(data, source)
     return data.rows(f"""
         {use},
         stepped AS (
-            SELECT *, time_bucket(INTERVAL {step}, start_utc) AS {column}
+            SELECT *, time_bucket(INTERVAL 1 HOUR, start_utc) AS hour_utc
             FROM use {data.where((), "start_utc", "processors = ?", "start_utc IS NOT NULL")}
         ),
         most AS (
@@ -207,8 +210,6 @@ def _share(used: str) -> str:
     return f"sum({used}) / nullif(sum(seconds * coalesce(physical, 1)), 0)"
 
 
-_UNITS = {"hour_utc": "utcyearmonthdatehours", "day_utc": "utcyearmonthdate"}
-"""Units of time, so that bars are as wide as their time."""
 _SHARING = {"shared": BLUE, "dedicated": PURPLE, "management": GREY}
 
 
@@ -246,7 +247,7 @@ def partitions_section(data: PageData) -> None:
     if moments.num_rows:
         names = _names(moments)
         before = rows_before(
-            data, lambda earlier: use_over_time(earlier, source, kind)[0], clock, daily=clock == "day_utc"
+            data, lambda earlier: use_over_time(earlier, source, kind)[0], clock, daily=clock == "day"
         )
         if before is not None:
             before = before.filter(pc.field("partition_name").isin(pa.array(names, pa.string())))
@@ -282,15 +283,15 @@ def _names(moments: pa.Table) -> list[str]:
     return sorted(set(moments["partition_name"].to_pylist()), key=lambda name: (name == OTHERS, name))
 
 
-def _encodings(names: list[str], clock: Clock) -> dict[str, Any]:
+def _encodings(names: list[str], clock: Span) -> dict[str, Any]:
     return {
-        "x": time_axis(clock, timeUnit=_UNITS[clock]),
+        "x": time_axis(clock, timeUnit=UNITS[clock]),
         "y": alt.Y("used_pct:Q", title="Share of the machine (%)", stack=True),
         "color": alt.Color("partition_name:N", title="Partition", scale=spread_colours(names)),
     }
 
 
-def _over_time(moments: pa.Table, clock: Clock) -> ChartWithRows:
+def _over_time(moments: pa.Table, clock: Span) -> ChartWithRows:
     chart: Chart = (
         alt.Chart(ROWS)
         .mark_bar(binSpacing=0)

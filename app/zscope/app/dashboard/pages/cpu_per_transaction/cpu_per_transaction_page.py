@@ -224,7 +224,7 @@ def _over_time(data: PageData, way: str, *, logarithmic: bool, ziip: bool) -> No
     )  # fmt: skip
     logarithmic = logarithmic and MEASURES[chosen] == "us"
     before = rows_before(
-        data, lambda earlier: over_time(earlier, way).rows, costs.clock, daily=costs.clock == "day_utc"
+        data, lambda earlier: over_time(earlier, way).rows, costs.clock, daily=costs.clock == "day"
     )
     charts, days = charts_over_time(
         costs, without_value(costs), before, chosen, titles[chosen], logarithmic=logarithmic
@@ -233,7 +233,7 @@ def _over_time(data: PageData, way: str, *, logarithmic: bool, ziip: bool) -> No
         charts, costs.rows, "cpu-per-transaction-over-time", sources=[METRIC],
         zoom=zoom_of(data, days.moment, chosen),
     )  # fmt: skip
-    each = "days" if costs.clock == "day_utc" else "intervals"
+    each = "days" if costs.clock == "day" else "intervals"
     notes = [
         f"Each point is the median of the {each} in a part of a day, the band has 80 % of them.",
         "Each panel has its own scale.",

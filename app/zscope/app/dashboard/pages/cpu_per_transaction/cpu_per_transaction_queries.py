@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta, timezone
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zscope.app.dashboard.filter_bar import choices
 from zscope.app.dashboard.time_axis import in_pieces
 from zscope.schemas.sql_text import literal
 
@@ -41,11 +42,13 @@ class CostOverTime:
     """The rows of the charts over time."""
 
     rows: pa.Table
-    clock: Literal["interval_start_utc", "day_utc"]
+    clock: Literal["interval_start_utc", "day"]
     systems: tuple[str, ...]
     """The systems shown, by name."""
     left_out: int
     """Number of systems with fewer transactions that are not shown."""
+    zone: timezone = UTC
+    """The clock whose days an axis has: that of the systems, if they have one; days are drawn as in UTC."""
 
 
 TITLES = {
@@ -128,14 +131,15 @@ def over_time(data: PageData, way: str) -> CostOverTime:
     systems = tuple(sorted(busiest[:_MOST_SYSTEMS]))
     left_out = len(busiest) - len(systems)
     of = f"system IN ({', '.join(map(literal, systems))})" if systems else "false"
-    days = data.metric(METRIC, ["day_utc", "system"], where=f"{counted(way)} AND {of}")
+    days = data.metric(METRIC, ["day", "system"], where=f"{counted(way)} AND {of}")
     if (pc.sum(days["interval_ms"]).as_py() or 0) <= _MOST_ROWS * _USUAL_MS:
         # CPU intervals without any counted transaction are rows without a way of counting.
         table = data.metric(METRIC, None, where=f"({counted(way)} OR counted_by IS NULL) AND {of}")
         if table.num_rows <= _MOST_ROWS:
             rows = in_pieces(table, ("run", "system"), "interval_start_utc", "interval_ms")
-            return CostOverTime(rows, "interval_start_utc", systems, left_out)
-    return CostOverTime(in_pieces(days, ("run", "system"), "day_utc", _DAY), "day_utc", systems, left_out)
+            zone = choices(data.queries, data.version).zone(systems)
+            return CostOverTime(rows, "interval_start_utc", systems, left_out, zone)
+    return CostOverTime(in_pieces(days, ("run", "system"), "day", _DAY), "day", systems, left_out)
 
 
 def without_value(costs: CostOverTime) -> pa.Table:

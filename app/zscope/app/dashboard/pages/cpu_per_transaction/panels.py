@@ -6,7 +6,7 @@ Days without data take no room, and lines are interrupted where there is no data
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta, timezone
 from statistics import quantiles
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from zscope.app.dashboard.drawing import clean
 from zscope.app.dashboard.over_time import LinesBefore
 from zscope.app.dashboard.pages.cpu_per_transaction.cpu_per_transaction_queries import TITLES
 from zscope.app.dashboard.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, colours, time_tip, values
-from zscope.app.dashboard.time_axis import PIECE
+from zscope.app.dashboard.time_axis import PIECE, drawn_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,11 +52,13 @@ class CollapsedDays:
     """A time axis of the days with data only: places are hours since the first of them."""
 
     days: Sequence[date]
+    zone: timezone = UTC
+    """The clock of the days."""
 
     @classmethod
-    def of(cls, moments: Iterable[datetime]) -> CollapsedDays:
+    def of(cls, moments: Iterable[datetime], zone: timezone = UTC) -> CollapsedDays:
         """Return the axis of the days of some moments."""
-        return cls(sorted({moment.astimezone(UTC).date() for moment in moments}))
+        return cls(sorted({moment.astimezone(zone).date() for moment in moments}), zone)
 
     @property
     def hours(self) -> int:
@@ -65,14 +67,14 @@ class CollapsedDays:
 
     def place(self, moment: datetime) -> float:
         """Return the place of a moment on a day with data."""
-        midnight = datetime.combine(moment.astimezone(UTC).date(), time(), UTC)
+        midnight = datetime.combine(moment.astimezone(self.zone).date(), time(), self.zone)
         hours = (moment - midnight).total_seconds() / 3600
         return _DAY_HOURS * self.days.index(midnight.date()) + hours
 
     def moment(self, place: float) -> datetime:
         """Return the moment at a place of the axis."""
         day = min(max(int(place // _DAY_HOURS), 0), len(self.days) - 1)
-        midnight = datetime.combine(self.days[day], time(), UTC)
+        midnight = datetime.combine(self.days[day], time(), self.zone)
         return midnight + timedelta(hours=place - _DAY_HOURS * day)
 
     def breaks(self) -> list[int]:
@@ -97,23 +99,25 @@ class CollapsedDays:
 
 
 def in_parts(
-    rows: pa.Table, clock: str, measure: str, on: CollapsedDays | None = None
+    rows: pa.Table, clock: str, measure: str, on: CollapsedDays | timezone
 ) -> tuple[pa.Table, CollapsedDays]:
     """Return the median and the range from 10 to 90 % of a measure in each part of a day, by system.
 
-    Parts of one piece follow each other. Runs have pieces of their own. With `on`, only the days of this axis
-    count.
+    Parts of one piece follow each other. Runs have pieces of their own. `on` is the axis, of whose days the
+    rows are, or the clock of the days.
     """
-    known = [row for row in rows.to_pylist() if row[clock] is not None]
-    if on is not None:
-        known = [row for row in known if row[clock].astimezone(UTC).date() in on.days]
-    days = on or CollapsedDays.of(row[clock] for row in known)
+    known = [row | {clock: drawn_at(row[clock])} for row in rows.to_pylist() if row[clock] is not None]
+    if isinstance(on, CollapsedDays):
+        days = on
+        known = [row for row in known if row[clock].astimezone(days.zone).date() in days.days]
+    else:
+        days = CollapsedDays.of((row[clock] for row in known), on)
     fitting = (hours for hours in _HOURS if days.hours / hours <= _MOST_PARTS)
-    hours = _DAY_HOURS if clock == "day_utc" else next(fitting, _DAY_HOURS)
+    hours = _DAY_HOURS if clock == "day" else next(fitting, _DAY_HOURS)
     groups: dict[tuple[str, str, datetime], list[float]] = {}
     for row in known:
         if row.get(measure) is not None:
-            key = (row["system"], row.get("run") or "", _start_of_part(row[clock], hours))
+            key = (row["system"], row.get("run") or "", _start_of_part(row[clock], hours, days.zone))
             groups.setdefault(key, []).append(row[measure])
     parts: list[dict[str, Any]] = []
     piece, before = 0, ("", "", datetime.min.replace(tzinfo=UTC))
@@ -147,8 +151,8 @@ _PARTS = pa.schema(
 )  # fmt: skip
 
 
-def _start_of_part(moment: datetime, hours: float) -> datetime:
-    midnight = datetime.combine(moment.astimezone(UTC).date(), time(), UTC)
+def _start_of_part(moment: datetime, hours: float, zone: timezone) -> datetime:
+    midnight = datetime.combine(moment.astimezone(zone).date(), time(), zone)
     return midnight + ((moment - midnight) // timedelta(hours=hours)) * timedelta(hours=hours)
 
 
@@ -188,7 +192,7 @@ def charts_over_time(
 
     `before` are the rows of the period before, at the times of the chosen one.
     """
-    parts, days = in_parts(costs.rows, costs.clock, measure)
+    parts, days = in_parts(costs.rows, costs.clock, measure, costs.zone)
     earlier = None if before is None else in_parts(before, costs.clock, measure, days)[0]
     reasons = without_values(missing, days) if costs.clock == "interval_start_utc" else []
     of_system = {name: parts.filter(pc.field("system") == name) for name in costs.systems}
@@ -206,12 +210,12 @@ def charts_over_time(
     return charts, days
 
 
-def _place(days: CollapsedDays, *, labelled: bool, title: str = "Time (UTC)") -> alt.X:
+def _place(days: CollapsedDays, *, labelled: bool) -> alt.X:
     scale = alt.Scale(domain=[0, max(days.hours, 1)], nice=False)
     if not labelled:
         return alt.X("place:Q", scale=scale, axis=None)
     note = ", days without data are left out" if days.breaks() else ""
-    return alt.X("place:Q", scale=scale, axis=days.axis(), title=f"{title}{note}")
+    return alt.X("place:Q", scale=scale, axis=days.axis(), title=f"Time ({days.zone}){note}")
 
 
 def _panel(

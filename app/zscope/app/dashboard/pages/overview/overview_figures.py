@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +20,7 @@ from zscope.app.dashboard.protection_records import (
 )
 from zscope.app.dashboard.style import SEVERITY_MARKS
 from zscope.app.dashboard.tiles import MetricFigure
-from zscope.app.dashboard.time_axis import period_length
+from zscope.app.dashboard.time_axis import drawn_at, period_length, span
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _cpu_trends(
     where, count = f"{cpu.counted(way)} AND system IN ({of})", cpu.count_of(way)
     where += " AND run IS NULL" if count == _CONNECTIONS else ""
     if period_length(data) > _INTERVALS:
-        table, clock = data.metric(cpu.METRIC, ["system", "day_utc"], where=where), "day_utc"
+        table, clock = data.metric(cpu.METRIC, ["system", "day"], where=where), "day"
     else:
         table, clock = data.metric(cpu.METRIC, ["system", "interval_start_utc"], where=where), "hour_utc"
         hours = pc.floor_temporal(table["interval_start_utc"], unit="hour")
@@ -154,24 +154,19 @@ def _cpu_trends(
     return trends
 
 
-def _step(data: PageData) -> str:
-    """The column that an hourly metric is grouped by for a trend."""
-    return "hour_utc" if period_length(data) <= _HOURLY else "day_utc"
-
-
 def _of_column(data: PageData, name: str, column: str, of_source: str = "") -> KeyFigure:
     """A column of a metric, of a source if it has several: for the whole period, and over time."""
     [value] = data.metric(name, [], where=of_source)[column].to_pylist() or [None]
-    moment = _step(data)
+    moment = span(data)
     table = data.metric(name, [moment], where=of_source)
     trend = dict(zip(table[moment].to_pylist(), table[column].to_pylist(), strict=True))
     figure = MetricFigure(name, column, ("source",), of_source) if of_source else MetricFigure(name, column)
     return KeyFigure(value, _trend(trend), data.without_effect(name), figure)
 
 
-def _trend(by_moment: Mapping[datetime | None, float | None] | Mapping[datetime, float | None]) -> pa.Table:
+def _trend(by_time: Mapping[Any, float | None]) -> pa.Table:
     known = sorted(
-        (moment, value) for moment, value in by_moment.items() if moment is not None and value is not None
+        (drawn_at(time), value) for time, value in by_time.items() if time is not None and value is not None
     )
     return pa.table([[moment for moment, _ in known], [value for _, value in known]], _TREND)
 

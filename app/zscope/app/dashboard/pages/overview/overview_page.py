@@ -100,7 +100,10 @@ def _scope(data: PageData) -> None:
     if begin and end:
         age = (datetime.now(UTC) - end).days
         ago = f" ({age:,} days ago)" if age > 0 else ""
-        parts.insert(0, f"**Period**: {begin:{_MOMENT}} to {end:{_MOMENT}} UTC{ago}")
+        first, last = data.filters.first_day, data.filters.last_day
+        days = f"{first} to {last}" if first != last else f"{first}"
+        shown = days if first else f"{begin:{_MOMENT}} to {end:{_MOMENT}} UTC"
+        parts.insert(0, f"**Period**: {shown}{ago}")
     files = "file" if summary.loads == 1 else "files"
     parts.append(f"**Loaded**: {summary.loads:,} {files}, {summary.rows:,} rows")
     st.markdown(" · ".join(parts))
@@ -354,7 +357,7 @@ def said_by(data: PageData) -> list[Conclusion]:
         return rows
 
     filters = data.filters
-    return conclusions(run, chosen_period=bool(filters.begin or filters.end), of_parts=filters.has_parts)
+    return conclusions(run, chosen_period=filters.has_period, of_parts=filters.has_parts)
 
 
 def sentences_section(data: PageData) -> None:

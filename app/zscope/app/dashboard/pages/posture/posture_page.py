@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zscope.app.dashboard.page_data import PageData
+    from zscope.app.dashboard.time_axis import Span
 
 PAGE = Page(title="Posture and certificates", icon="security", section="TLS", order=60)
 
@@ -105,7 +106,7 @@ def by_place(data: PageData, place: PostureGroup, weight: Weight, where: str, mo
     return _long(named, weight, [pa.field("place", pa.string())])
 
 
-def over_time(data: PageData, by: Literal["hour_utc", "day_utc"], weight: Weight, where: str) -> pa.Table:
+def over_time(data: PageData, by: Span, weight: Weight, where: str) -> pa.Table:
     """Return the share of each weakness in each hour or day."""
     table = data.metric("tls_posture", [by], where=where)
     return _long(table.to_pylist(), weight, [table.schema.field(by)])
@@ -246,7 +247,7 @@ def _over_time(data: PageData, weight: Weight, where: str) -> None:
         )
         .properties(height=280)
     )
-    before = rows_before(data, shares, by, daily=by == "day_utc")
+    before = rows_before(data, shares, by, daily=by == "day")
     lines_before = None if before is None else LinesBefore(_of(before, "kind", kinds), encodings)
     picture_over_time(
         data,

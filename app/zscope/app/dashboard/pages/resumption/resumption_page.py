@@ -37,6 +37,7 @@ from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import (
     BLUE,
+    DAY,
     GREY,
     PUBLISHED,
     PURPLE,
@@ -44,6 +45,7 @@ from zscope.app.dashboard.style import (
     reference_line,
     time_axis,
     time_tip,
+    time_title,
     values,
 )
 from zscope.app.dashboard.tiles import MetricFigure, tile
@@ -51,6 +53,7 @@ from zscope.app.dashboard.time_axis import span
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
+    from zscope.app.dashboard.time_axis import Span
 
 
 _SYSTEM = alt.Y("system:N", title="System")
@@ -260,15 +263,13 @@ def _rates(data: PageData, with_handshakes: list[str]) -> None:
     )  # fmt: skip
     systems, by = side_by_side(data, side), span(data)
     times = over_time(data, side, by)
-    before = rows_before(
-        data, lambda earlier: over_time(earlier, side, by), "start_utc", "end_utc", daily=by == "day_utc"
-    )
+    before = rows_before(data, lambda earlier: over_time(earlier, side, by), "start", "end", daily=by == DAY)
     present = [name for name in VERSIONS if name in systems["versions"].to_pylist()]
     for column, name in zip(st.columns(len(present)), present, strict=True) if present else ():
         with column:
             st.markdown(f"**{name}**")
             _by_system(name, _of(systems, name))
-            _over_time(data, name, _of(times, name), None if before is None else _of(before, name))
+            _over_time(data, name, by, _of(times, name), None if before is None else _of(before, name))
     result = cited_results(data, _PUBLISHED).get(_PUBLISHED)
     if result and VERSIONS[0] in present:
         st.caption(
@@ -324,26 +325,24 @@ def _line_at(table: pa.Table) -> list[alt.Chart]:
     return [alt.Chart(row).mark_rule(strokeDash=[6, 4], color=PUBLISHED).encode(x=alt.X("published:Q"))]
 
 
-def _over_time(data: PageData, versions: str, table: pa.Table, before: pa.Table | None) -> None:
+def _over_time(data: PageData, versions: str, by: Span, table: pa.Table, before: pa.Table | None) -> None:
+    title = time_title(by)
     sources = [
         (alt.Chart(values(table.filter(pc.field("source") == source))), width)
         for source, width in (("GSKSRVR", 4), ("zERT", 2))
     ]
     encodings = {
-        "x": time_axis("start_utc"),
+        "x": time_axis("start", title),
         "y": alt.Y("resumed_pct:Q", title="Resumed (%)", scale=_SHARE),
         "color": _COLOUR,
     }
     shown = {
         **encodings,
-        "tooltip": [time_tip("start_utc", "From (UTC)"), time_tip("end_utc", "To (UTC)"), *_TIPS],
+        "tooltip": [time_tip("start", f"{title}, from"), time_tip("end", f"{title}, to"), *_TIPS],
     }
     shares = [share for share in table["published_pct"].to_pylist() if share is not None]
     chart = alt.layer(
-        *(
-            marks.mark_rule(strokeWidth=width).encode(**shown, x2=alt.X2("end_utc:T"))
-            for marks, width in sources
-        ),
+        *(marks.mark_rule(strokeWidth=width).encode(**shown, x2=alt.X2("end:T")) for marks, width in sources),
         *(marks.mark_point(filled=True, size=45).encode(**shown, shape=_SHAPE) for marks, _ in sources),
         *(reference_line(shares[0], f"published: more than {shares[0]:g} %") if shares else []),
         height=280,
@@ -355,7 +354,7 @@ def _over_time(data: PageData, versions: str, table: pa.Table, before: pa.Table 
     )
     picture_over_time(
         data,
-        ChartOverTime(chart, "start_utc", lines),
+        ChartOverTime(chart, "start", lines, title),
         table,
         f"resumed-over-time-{_short(versions)}",
         f"Share of resumed handshakes with {versions} over time: zERT for all chosen systems, with a circle "

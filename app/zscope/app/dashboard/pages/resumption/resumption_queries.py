@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from zscope.app.dashboard.time_axis import drawn_at
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from zscope.app.dashboard.page_data import PageData
+    from zscope.app.dashboard.time_axis import Span
 
 VERSIONS = ("TLSv1.3", "TLSv1.2 and older")
 IN_PERIOD = "basis <> 'since reset'"
@@ -28,8 +30,8 @@ _SHARES = pa.schema(
         ("source", pa.string()),
         ("system", pa.string()),
         ("versions", pa.string()),
-        ("start_utc", pa.timestamp("us", "UTC")),
-        ("end_utc", pa.timestamp("us", "UTC")),
+        ("start", pa.timestamp("us", "UTC")),
+        ("end", pa.timestamp("us", "UTC")),
         ("counted", pa.string()),
         ("full_handshakes", pa.int64()),
         ("resumed_handshakes", pa.int64()),
@@ -104,7 +106,7 @@ def side_by_side(data: PageData, side: str) -> pa.Table:
     """
     if is_narrowed(data):
         rows = [{**row, "counted": "all times"} for row in _of_zert(data, side, "system")]
-        return _shares(rows).drop_columns(["start_utc", "end_utc"])
+        return _shares(rows).drop_columns(["start", "end"])
     by = ["source", "system", "versions"]
     counted = f"side = {literal(side)} AND {IN_PERIOD}"
     both = data.metric("resumption_rate", by, where=f"{counted} AND why_sources_differ IS NOT NULL")
@@ -113,7 +115,7 @@ def side_by_side(data: PageData, side: str) -> pa.Table:
     others = [row for row in every.to_pylist() if (row["system"], row["versions"]) not in compared]
     common = [{**row, "counted": "times that both cover"} for row in both.to_pylist()]
     table = _shares([*common, *({**row, "counted": "all times"} for row in others)])
-    return table.drop_columns(["start_utc", "end_utc"])
+    return table.drop_columns(["start", "end"])
 
 
 def why_sources_differ(data: PageData) -> list[str]:
@@ -123,7 +125,7 @@ def why_sources_differ(data: PageData) -> list[str]:
     return [str(row["why_sources_differ"]) for row in rows]
 
 
-def over_time(data: PageData, side: str, by: Literal["hour_utc", "day_utc"]) -> pa.Table:
+def over_time(data: PageData, side: str, by: Span) -> pa.Table:
     """Return the resumed share over time: zERT for all systems together, GSKSRVR for each system."""
     if is_narrowed(data):
         return _timed(_of_zert(data, side, by))
@@ -134,8 +136,8 @@ def over_time(data: PageData, side: str, by: Literal["hour_utc", "day_utc"]) -> 
         if displays.num_rows <= _MOST_MARKS:
             hours = data.metric("resumption_rate", ["versions", *_ENDS], where=zert)
             return _timed([*hours.to_pylist(), *displays.to_pylist()])
-    days = data.metric("resumption_rate", ["versions", "day_utc"], where=zert)
-    displays = data.metric("resumption_rate", ["system", "versions", "day_utc"], where=gsk)
+    days = data.metric("resumption_rate", ["versions", "day"], where=zert)
+    displays = data.metric("resumption_rate", ["system", "versions", "day"], where=gsk)
     return _timed([*days.to_pylist(), *displays.to_pylist()])
 
 
@@ -146,11 +148,9 @@ def without_time(data: PageData) -> int:
 
 
 def _timed(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    day = timedelta(days=1)
-
     def times(row: Mapping[str, Any]) -> tuple[datetime, datetime]:
-        if "day_utc" in row:
-            return row["day_utc"], row["day_utc"] + day
+        if "day" in row:
+            return drawn_at(row["day"]), drawn_at(row["day"] + timedelta(days=1))
         if "hour_utc" in row:
             return row["hour_utc"], row["hour_utc"] + timedelta(hours=1)
         return row["interval_start_utc"], row["interval_end_utc"]
@@ -159,9 +159,9 @@ def _timed(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
         {
             **row,
             "system": row.get("system", "all chosen"),
-            "start_utc": times(row)[0],
-            "end_utc": times(row)[1],
-            "counted": "each day" if "day_utc" in row else "each interval",
+            "start": times(row)[0],
+            "end": times(row)[1],
+            "counted": "each day" if "day" in row else "each interval",
         }
         for row in rows
     )
