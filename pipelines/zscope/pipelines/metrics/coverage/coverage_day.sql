@@ -2,8 +2,8 @@
 --
 -- An hour can have rows of several days: numbers are added, and sets of minutes united. Sources of connections
 -- (119-1/2, 119-11) have the minutes in which a record was written; all others have the minutes that their intervals
--- cover. An interval longer than a day is damaged, and so is a time before 1970. The source '7' is what SMF itself says
--- about lost records.
+-- cover. An interval longer than a day is damaged, and so is a time before 1970; two displays of GSKSRVR can be up to
+-- eight days apart. The source '7' is what SMF itself says about lost records.
 
 -- The records of connections by the minute of their writing and the hour in which the connection began.
 WITH connection_minute AS (
@@ -196,7 +196,7 @@ interval_hour AS (
             minute_of(end_us - length_us + 30000000) * 60000000 AS start_us,
             minute_of(end_us + 30000000) * 60000000 AS end_us
         FROM source_interval
-        WHERE length_us BETWEEN 1 AND 86400000000 AND end_us >= length_us
+        WHERE length_us BETWEEN 1 AND if(source = 'GSKSRVR', 691200000000, 86400000000) AND end_us >= length_us
     )
 ),
 
