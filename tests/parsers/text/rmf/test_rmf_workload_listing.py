@@ -356,6 +356,13 @@ def test_lines_of_no_block_are_reported(tmp_path: Path) -> None:
     assert len(_rows(result)) == len(ROWS)
 
 
+def test_a_line_without_labels_below_a_class_is_reported(tmp_path: Path) -> None:
+    begin = HAND.index("-TRANSACTIONS-")
+    issues = _read(f"{HAND[:begin]}----TRANS\n{HAND[begin:]}", tmp_path).issues
+    at = HAND[:begin].count("\n") + 1
+    assert (Code.UNKNOWN_LINE, at) in {(issue.code, issue.line_no) for issue in issues}
+
+
 @pytest.mark.parametrize("width", [72, 60, 50])
 def test_pages_that_are_cut_off_lose_nothing_in_silence(width: int, tmp_path: Path) -> None:
     cut = "\n".join(line[:width] for line in LISTING.splitlines()) + "\n"

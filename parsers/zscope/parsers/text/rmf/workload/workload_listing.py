@@ -261,9 +261,9 @@ class _WorkloadReport:
     def _read_pairs(self, line: Line, text: str, found: WorkloadClass) -> bool:
         """Read keys and values; return whether the line has nothing else."""
         keys = list(_KEY.finditer(text))
-        ends = [match.start() for match in keys[1:]] + [len(text)]
-        rest = [text[: keys[0].start()] if keys else text]
-        for match, end in zip(keys, ends, strict=True):
+        bounds = [*(match.start() for match in keys), len(text)]
+        rest = [text[: bounds[0]]]
+        for match, end in zip(keys, bounds[1:], strict=True):
             key = next(key for key in _KEYS if plain_label(key) == plain_label(match["key"]))
             value = text[match.end() : end].strip()
             if key != "DESCRIPTION":
