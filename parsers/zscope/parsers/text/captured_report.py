@@ -23,7 +23,7 @@ class Line(NamedTuple):
 class RowStretch(Line):
     """Rows of a table that follow each other, as one line whose text has line feeds.
 
-    Only families that declare `plain_row` get stretches.
+    Only families that declare `plain_rows` get stretches.
     """
 
     __slots__ = ()
@@ -32,6 +32,11 @@ class RowStretch(Line):
     def last_no(self) -> int:
         """Return the number of the last line."""
         return self.no + self.text.count("\n")
+
+    def split_last(self, lines: int) -> tuple[RowStretch, RowStretch]:
+        """Return the stretch without its last row, and that row, which has so many lines."""
+        text, *last = f"\n{self.text}".rsplit("\n", lines)
+        return RowStretch(self.no, text[1:]), RowStretch(self.last_no - lines + 1, "\n".join(last))
 
     def lines(self) -> list[Line]:
         """Return the lines one by one."""

@@ -32,6 +32,7 @@ IPV4 = re.compile(
     re.ASCII,
 )
 """An IPv4 address as it is stored: `ip_address` takes ten times as long."""
+_MAPPED = "::ffff:"
 _PADDED_IPV4 = re.compile(r"(?<![0-9.])[0-9]{3}(?:\.[0-9]{3}){3}$", re.ASCII)
 _TIME_SHAPE = re.compile(r"\d{2,4}/\d\d/\d{2,4}[- ]\d\d([.:])\d\d\1\d\d(?:\.\d{1,6})?", re.ASCII)
 """Requires all digits: a time that lost its last digit would be read as another time."""
@@ -85,14 +86,17 @@ def _port(text: str) -> int:
     return port
 
 
-@lru_cache(maxsize=4096)
 def _address(text: str) -> str:
-    """Return the address as SMF tables have it: IPv4 mapped addresses as IPv4, IPv6 in its shortest form.
+    """Return the address as SMF tables have it: IPv4 mapped addresses as IPv4, IPv6 in its shortest form."""
+    plain = text[len(_MAPPED) :] if text[: len(_MAPPED)].lower() == _MAPPED else text
+    return plain if IPV4.fullmatch(plain) else _other_address(text)
 
-    Some messages print the four numbers of an IPv4 address with three digits each.
+
+@lru_cache(maxsize=4096)
+def _other_address(text: str) -> str:
+    """Return an address that is not printed as it is stored. Some messages print the four numbers of an IPv4
+    address with three digits each.
     """
-    if IPV4.fullmatch(text):
-        return text
     if len(text) > 64:
         raise ValueError(text)
     if padded := _PADDED_IPV4.search(text):

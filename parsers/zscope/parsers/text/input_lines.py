@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from zscope.parsers.text.captured_report import Line, RowStretch
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable
 
     from zscope.parsers.inputs import FileSummary
     from zscope.parsers.text.line_ledger import LineLedger
+    from zscope.parsers.text.report_family import PlainRow
 
 PROGRESS_LINES = 10_000
 """Lines between two progress reports."""
@@ -66,18 +66,20 @@ class InputLines:
                 self.begin.append((number, text))
         return Line(number, text)
 
-    def take_rows(self, row: re.Pattern[str]) -> RowStretch | None:
-        """Return the next lines as far as they match and were read from the file; None if none does."""
-        rows = list(takewhile(row.fullmatch, self._part[self._at :]))
+    def take_rows(self, form: PlainRow) -> RowStretch | None:
+        """Return the next rows of this form that were read from the file; None if there is none."""
+        lines = iter(self._part[self._at :])
+        candidates = map("\n".join, zip(*[lines] * form.lines, strict=False))
+        rows = list(takewhile(form.pattern.fullmatch, candidates))
         if not rows:
             return None
-        first = self._summary.lines + 1
-        self._at += len(rows)
+        first, count = self._summary.lines + 1, len(rows) * form.lines
+        self._at += count
         text = "\n".join(rows)
-        self._count(len(rows), len(text) - len(rows) + 1)
-        self._ledger.hand_out_rows(first, len(rows))
-        before = rows[-2] if len(rows) > 1 else self.last_line[1]
-        self.line_before, self.last_line = before, (self._summary.lines, rows[-1])
+        self._count(count, len(text) - count + 1)
+        self._ledger.hand_out_rows(first, count)
+        *_, before, last = self.last_line[1], *"\n".join(rows[-2:]).split("\n")
+        self.line_before, self.last_line = before, (self._summary.lines, last)
         return RowStretch(first, text)
 
     def _count(self, lines: int, characters: int) -> None:

@@ -85,6 +85,14 @@ class DisplayHeading:
     """Regular expression of the first line after the heading; case is ignored."""
 
 
+class PlainRow(NamedTuple):
+    """A form of rows that can be nothing but rows of a table."""
+
+    pattern: re.Pattern[str]
+    """Matches the lines of one row, with a line feed between two of them."""
+    lines: int = 1
+
+
 class MessageCollector(Protocol):
     """Collects the lines of messages that are among other lines."""
 
@@ -174,10 +182,8 @@ class ReportFamily:
     """Whether the lines of a page can begin with carriage control characters."""
     has_print_headings: bool = False
     """Whether a print program can add a heading to each page."""
-    plain_row: re.Pattern[str] | None = None
-    """Matches whole lines that can be nothing but rows of a table without further lines. They are taken in
-    stretches, which is ten times faster.
-    """
+    plain_rows: tuple[PlainRow, ...] = ()
+    """The forms of rows that are taken in stretches, which is ten times faster."""
     rows_apart: bool = False
     """Whether each line is independent of the others: millions of lines are read in pieces."""
     is_page: bool = False

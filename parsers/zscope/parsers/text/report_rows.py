@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -17,7 +17,7 @@ from zscope.schemas.arrow import arrow_type, table_schema
 from zscope.schemas.reports import PrintedFormat, report_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, time
 
     from zscope.parsers.issues import Issues
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 BATCH_ROWS = 10_000
 _LONGEST_QUOTE = 60
 NO_VALUE = frozenset({"", "N/A", "*", *("-" * count for count in range(1, 9))})
-"""Printed where there is no value; in a text column only the first two mean that."""
+"""Printed where there is no value."""
+_NO_TEXT = frozenset({"", "N/A"})
+"""Printed where there is no value of a text column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +178,11 @@ class ReportRows:
         return row
 
     def rows(self, table: str, stretch: RowStretch, columns: Mapping[str, pa.Array]) -> None:
-        """Add the rows of a stretch, one for each line, from columns of decoded values."""
+        """Add the rows of a stretch, which have the same number of lines, from columns of decoded values."""
         self.sheet.ledger.take_rows(stretch.no, stretch.last_no, LineUse.ROW)
         if self.sheet.wants(table):
-            numbers = pa.array(range(stretch.no, stretch.last_no + 1))
+            lines, count = stretch.last_no + 1 - stretch.no, len(next(iter(columns.values())))
+            numbers = pa.array(range(stretch.no, stretch.last_no + 1, lines // count))
             self.sheet.add_columns(table, {"line_no": numbers, **columns}, self._shared())
 
     def _shared(self) -> dict[str, Any]:
@@ -204,16 +207,11 @@ class ReportRows:
         return self._decoded(table, _columns(table)[column], text, line)
 
     def _decoded(self, table: str, column: _PrintedColumn, value: str, line: int) -> Any:  # noqa: ANN401
-        text = value.strip()
-        codec, printed = column.codec, column.printed
-        if codec is _TEXT:
-            return None if text.upper() in {"", "N/A"} else text
-        if text.upper() in NO_VALUE:
-            return None
+        text, printed = value.strip(), column.printed
         try:
-            return column.fitting(codec.decode(text))
+            return column.decode_often(text)
         except ValueError:
-            problem = f"{quoted(text)} is not {codec.expects}; the column is null"
+            problem = f"{quoted(text)} is not {column.codec.expects}; the column is null"
             self.issue(Code.BAD_VALUE, problem, line, field=printed.label or printed.column, table=table)
             return None
 
@@ -257,34 +255,54 @@ class ReportRows:
         )
 
 
-_TEXT = CODECS[PrintedFormat.TEXT]
-
-
 @lru_cache(maxsize=64)
 def _clock_text(clock: time) -> str:
     """Return a time of day as text; the rows of a report share it."""
     return clock.strftime("%H:%M:%S")
 
 
-@dataclass(frozen=True, slots=True)
-class _PrintedColumn:
+class _PrintedColumn(NamedTuple):
     printed: PrintedField
     codec: TextCodec
-    limit: int | None
-    """The largest number of an integer column."""
-
-    def fitting(self, value: Any) -> Any:  # noqa: ANN401 - as the codec gave it
-        if self.limit is not None and value > self.limit:
-            raise ValueError(value)
-        return value
+    decode: Callable[[str], Any]
+    """Returns the value of a text without blanks around it; raises ValueError if it has none."""
+    decode_often: Callable[[str], Any]
+    """Remembers the values: figures such as 0.00 repeat."""
 
 
 @cache
 def _columns(table: str) -> dict[str, _PrintedColumn]:
-    return {
-        field.column: _PrintedColumn(field, CODECS[field.format], _limit(arrow_type(field)))
-        for field in report_table(table).fields
-    }
+    return {field.column: _printed_column(field) for field in report_table(table).fields}
+
+
+def _printed_column(printed: PrintedField) -> _PrintedColumn:
+    codec, limit = CODECS[printed.format], _limit(arrow_type(printed))
+    nothing = _NO_TEXT if printed.format is PrintedFormat.TEXT else NO_VALUE
+
+    def decode(text: str) -> Any:  # noqa: ANN401 - as declared
+        if text.upper() in nothing:
+            return None
+        value = codec.decode(text)
+        if limit is not None and value > limit:
+            raise ValueError(text)
+        return value
+
+    return _PrintedColumn(printed, codec, decode, lru_cache(maxsize=4096)(decode))
+
+
+def decoded_columns(table: str, texts: Mapping[str, Sequence[str]]) -> dict[str, pa.Array] | None:
+    """Return columns of printed texts as typed values, each distinct text decoded once; None if one is
+    invalid.
+    """
+    decoded = {}
+    for name, column in texts.items():
+        printed = _columns(table)[name]
+        try:
+            values = {text: printed.decode(text) for text in {*column}}
+        except ValueError:
+            return None
+        decoded[name] = pa.array([values[text] for text in column], arrow_type(printed.printed))
+    return decoded
 
 
 def _limit(arrow: pa.DataType) -> int | None:

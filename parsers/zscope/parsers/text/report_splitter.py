@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from zscope.parsers.text.report_family import (
         ColumnNames,
         MessageCollector,
+        PlainRow,
         ProblemReporter,
         ReportFamily,
     )
@@ -128,8 +129,8 @@ class ReportSplitter:
     """Whether a block of markup was open before the report began."""
     _input: InputLines | None = None
     """The lines of the file, if rows can be taken from it."""
-    _rows_follow: bool = False
-    """Whether the last line was a plain row of the report."""
+    _rows_follow: PlainRow | None = None
+    """The form of the row that ended with the last line, if more rows can be taken at once."""
     _kind: str | None = None
     """The kind of the report, if its first line without heading is known."""
     _mixed: bool = False
@@ -217,9 +218,8 @@ class ReportSplitter:
 
     def _take_rows(self) -> None:
         """Add the rows that follow a plain row of a report."""
-        pattern = self._family.plain_row
-        if self._input is not None and self._report is not None and pattern is not None:
-            stretch = self._input.take_rows(pattern)
+        if self._input is not None and self._report is not None and self._rows_follow is not None:
+            stretch = self._input.take_rows(self._rows_follow)
             if stretch is not None:
                 self._report.lines.append(stretch)
 
@@ -243,7 +243,7 @@ class ReportSplitter:
         return True
 
     def _line(self, number: int, raw: str, stamp: Stamp | None) -> Iterator[CapturedReport]:
-        self._rows_follow = False
+        self._rows_follow = None
         raw = raw.rstrip(" ")
         text = (raw.expandtabs(TAB) if "\t" in raw else raw).rstrip()
         replies = self._replies.add_line(number, text)
@@ -368,10 +368,8 @@ class ReportSplitter:
             self._resume(report)
             self._report_line_of_other(number, line)
             report.lines.append(Line(number, line))
-            row = self._family.plain_row
-            self._rows_follow = (
-                row is not None and not (self._margin or self._ids) and row.fullmatch(line) is not None
-            )
+            if not (self._margin or self._ids):
+                self._rows_follow = _row_ended(report.lines, self._family.plain_rows)
             self._titled = self._titled or self._family.once.match(line) is not None
             if self._kind is None and self._family.headless is not NEVER:
                 self._kind = _kind_of(line, self._family) or (_OTHER_KIND if begins_body(line) else None)
@@ -461,6 +459,14 @@ def _margin_of(text: str, column: int) -> int:
     """Return the width of the margin of the first line after a heading that begins in this column."""
     indent = len(text) - len(text.lstrip(" "))
     return indent if column // 2 < indent < column else column
+
+
+def _row_ended(lines: list[Line], forms: Iterable[PlainRow]) -> PlainRow | None:
+    """Return the form of the row that these lines end with."""
+    for form in forms:
+        if form.pattern.fullmatch("\n".join(line.text for line in lines[-form.lines :])):
+            return form
+    return None
 
 
 def _kind_of(text: str, family: ReportFamily) -> str | None:

@@ -51,17 +51,53 @@ CASES = {
     "a cut row": [*PLAIN[:9], PLAIN[9][:40], *PLAIN[10:]],
     "blanks after rows": [f"{line:<90}" for line in PLAIN],
 }
+LONG_HEADING = [HEADING[0], "User Id  Conn     State", "-------  ----     -----"]
 
 
-@pytest.mark.parametrize("name", CASES)
+def _entry(number: int, remote: str = "::ffff:192.0.2.7..1024", state: str = "Establsh") -> list[str]:
+    return [
+        f"JOB{number % 7:05} {0x1A0 + number:08X} {state}",
+        "  Local Socket:   2001:db8:0::3..8443",
+        f"  Foreign Socket: {remote}",
+    ]
+
+
+def _long(*changed: list[str]) -> list[str]:
+    """Return entries of which those after the ninth are replaced."""
+    plain = [_entry(number) for number in range(40)]
+    return [line for entry in (*plain[:9], *changed, *plain[9 + len(changed) :]) for line in entry]
+
+
+LONG_CASES = {
+    "long": _long(),
+    "listeners and UDP, long": _long(_entry(9, "::..0", "Listen"), _entry(10, "*..*", "UDP")),
+    "an address that is none, long": _long(_entry(9, "::ffff:192.0.2.299..1024")),
+    "an address of nine parts, long": _long(_entry(9, "1:2:3:4:5:6:7:8:9..1024")),
+    "a port that is none, long": _long(_entry(9, "::ffff:192.0.2.7..65536")),
+    "an unknown state, long": _long(_entry(9, state="Waiting")),
+    "application data, long": _long([*_entry(9), "  Application Data:  EZAFTP0D"]),
+    "an entry without its second socket": _long(_entry(9)[:2]),
+    "sockets exchanged": _long([_entry(9)[0], *_entry(9)[:0:-1]]),
+    "a socket twice": _long([*_entry(9), _entry(9)[2]]),
+    "an entry without its first line": _long(_entry(9)[1:]),
+    "a row of the other form": _long([_row(9)]),
+    "a prompt inside an entry": _long([*_entry(9)[:2], "READY", _entry(9)[2]]),
+    "a second heading, long": _long([*LONG_HEADING[1:], *_entry(9)]),
+}
+FORMS = {name: [*HEADING, *lines] for name, lines in CASES.items()} | {
+    name: [*LONG_HEADING, *lines] for name, lines in LONG_CASES.items()
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("indent", ["", "  "])
 def test_rows_in_stretches_are_those_of_single_lines(
     name: str, indent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "conn.txt"
-    path.write_text("".join(f"{indent}{line}\n" for line in [*HEADING, *CASES[name]]), encoding="utf-8")
+    path.write_text("".join(f"{indent}{line}\n" for line in FORMS[name]), encoding="utf-8")
     in_stretches = _rows_and_issues(path)
-    monkeypatch.setattr(InputLines, "take_rows", lambda self, row: None)  # noqa: ARG005
+    monkeypatch.setattr(InputLines, "take_rows", lambda self, form: None)  # noqa: ARG005
     one_by_one = _rows_and_issues(path)
     assert in_stretches == one_by_one
     assert len(in_stretches[0]) >= 9

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from zscope.parsers.issues import Code
 from zscope.parsers.text.captured_report import Line, RowStretch
 from zscope.parsers.text.codecs import split_socket
-from zscope.parsers.text.netstat.plain_rows import columns_of
+from zscope.parsers.text.netstat.plain_rows import CONN_FORMS, columns_of
 from zscope.parsers.text.netstat.reply import Command, reply_lines
 from zscope.parsers.text.netstat.sockets import (
     is_connection_id,
@@ -100,17 +100,19 @@ class _ConnReader:
 
     def take_stretch(self, stretch: RowStretch) -> None:
         """Read many rows; the last one is read by itself, because other lines can belong to it."""
-        text, _, last = stretch.text.rpartition("\n")
-        rows = RowStretch(stretch.no, text)
-        columns = columns_of(rows, self._id_column) if text and self._words == _SHORT_WORDS else None
-        if columns is None:
-            for line in stretch.lines():
-                self.take(line)
-            return
-        self.close()
-        self.rows += rows.last_no - rows.no + 1
-        self.out.rows(_TABLE, rows, columns)
-        self.take(Line(stretch.last_no, last))
+        form = CONN_FORMS.get(self._words)
+        columns = None
+        if form is not None:
+            rows, last = stretch.split_last(form.row.lines)
+            if rows.text and form.row.pattern.fullmatch(last.text):
+                columns = columns_of(rows, form, self._id_column)
+            if columns is not None:
+                self.close()
+                self.rows += len(columns["state"])
+                self.out.rows(_TABLE, rows, columns)
+                stretch = last
+        for line in stretch.lines():
+            self.take(line)
 
     def close(self) -> None:
         """The entry has no more lines."""

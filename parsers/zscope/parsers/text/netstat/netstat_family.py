@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.netstat.plain_rows import PLAIN_ROW
+from zscope.parsers.text.netstat.plain_rows import CONN_FORMS
 from zscope.parsers.text.report_family import DisplayHeading, ReportFamily
 from zscope.schemas.reports import report_tables
 
@@ -72,7 +72,7 @@ NETSTAT = ReportFamily(
         r"|(?:TCP|UDP|IP) Configuration Table)",
     ),
     headless=re.compile(_HEADLESS, _IGNORE_CASE),
-    plain_row=PLAIN_ROW,
+    plain_rows=tuple(form.row for form in CONN_FORMS.values()),
     once=re.compile(r" {0,8}User Id +Conn ", _IGNORE_CASE),
     continues=re.compile(
         r"\S{1,8} +[0-9A-F]{8} |\S{1,32} +[0-9A-F]{8} +\d+$| *[A-Z][\w .%-]{0,60}:(?: |$)| +[0-9A-F]{4} [A-Z]"
