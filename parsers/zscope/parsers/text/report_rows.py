@@ -168,9 +168,12 @@ class ReportRows:
                 self.used(other)
         columns = _columns(table)
         for name, value in values.items():
-            column = columns[name]
             if isinstance(value, str):
-                row[name] = self._decoded(table, column, value, (lines or {}).get(name, line))
+                try:
+                    row[name] = columns[name].decode_often(value.strip())
+                except ValueError:
+                    self._report_invalid(table, columns[name], value, (lines or {}).get(name, line))
+                    row[name] = None
             else:
                 row[name] = value
         if self.sheet.wants(table):
@@ -204,16 +207,17 @@ class ReportRows:
         """Return a printed value as its column has it, for grammars that check values before they make the
         row.
         """
-        return self._decoded(table, _columns(table)[column], text, line)
-
-    def _decoded(self, table: str, column: _PrintedColumn, value: str, line: int) -> Any:  # noqa: ANN401
-        text, printed = value.strip(), column.printed
+        printed = _columns(table)[column]
         try:
-            return column.decode_often(text)
+            return printed.decode_often(text.strip())
         except ValueError:
-            problem = f"{quoted(text)} is not {column.codec.expects}; the column is null"
-            self.issue(Code.BAD_VALUE, problem, line, field=printed.label or printed.column, table=table)
+            self._report_invalid(table, printed, text, line)
             return None
+
+    def _report_invalid(self, table: str, column: _PrintedColumn, text: str, line: int) -> None:
+        printed = column.printed
+        problem = f"{quoted(text.strip())} is not {column.codec.expects}; the column is null"
+        self.issue(Code.BAD_VALUE, problem, line, field=printed.label or printed.column, table=table)
 
     def issue(
         self,

@@ -7,7 +7,7 @@ rounding explains are accepted. The checks of CPU Activity come first, then thos
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -41,17 +41,21 @@ class FigureChecks:
 
     def expect(self, row: Row, column: str, computed: float, tolerance: float, relation: str) -> None:
         """Add an issue if the column of this row differs from the computed value."""
-        self.expect_any(row, column, [computed], tolerance, relation)
+        printed = row.get(column)
+        if printed is not None and abs(printed - computed) > tolerance + _FLOAT_ERROR:
+            self._report(row, column, computed, relation)
 
     def expect_any(
         self, row: Row, column: str, computed: Sequence[float], tolerance: float, relation: str
     ) -> None:
         """Add an issue if the column of this row differs from all of the computed values."""
         printed = row.get(column)
-        if printed is None or any(abs(printed - value) <= tolerance + _FLOAT_ERROR for value in computed):
-            return
+        if printed is not None and all(abs(printed - value) > tolerance + _FLOAT_ERROR for value in computed):
+            self._report(row, column, computed[0], relation)
+
+    def _report(self, row: Row, column: str, computed: float, relation: str) -> None:
         label = next(field.label for field in report_table(self.table).columns if field.column == column)
-        text = f"{label} of {_name(row)} is {printed:g}, but {relation} gives {computed[0]:.2f}"
+        text = f"{label} of {_name(row)} is {row[column]:g}, but {relation} gives {computed:.2f}"
         self.out.issue(Code.ARITHMETIC, text, row["line_no"], field=label, table=self.table)
 
 
@@ -215,7 +219,7 @@ _COUNT_ROUNDED = 0.05
 """A number of logical processors that is not whole is rounded by up to this much."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PartitionChecks:
     """Checks the partitions of one interval."""
 
@@ -223,6 +227,13 @@ class PartitionChecks:
     cpus: list[Row]
     partitions: list[Row]
     out: ReportRows
+    _checks: FigureChecks = field(init=False)
+    _seconds: float = field(init=False)
+    """Length of the interval; 0 if it is not known."""
+
+    def __post_init__(self) -> None:
+        self._checks = FigureChecks("rmf_partition", self.out)
+        self._seconds = (self.interval.get("interval_ms") or 0) / 1000
 
     def run(self) -> None:
         """Check every type of processor."""
@@ -260,14 +271,6 @@ class PartitionChecks:
             FigureChecks("rmf_interval", self.out).expect(
                 self.interval, "physical_cpus", computed, 0, relation
             )
-
-    @property
-    def _checks(self) -> FigureChecks:
-        return FigureChecks("rmf_partition", self.out)
-
-    @property
-    def _seconds(self) -> float:
-        return (self.interval.get("interval_ms") or 0) / 1000
 
     def _cpu_rows(self, kind: str) -> list[Row]:
         rows = [row for row in self.cpus if row["row_kind"] == "processor"]
@@ -403,7 +406,8 @@ def check_interval(interval: Row, cpus: list[Row], partitions: list[Row], out: R
 
 def _marked(row: Row) -> str | None:
     """Return the headings of figures marked with an asterisk in a row."""
-    headings: str | None = json.loads(row.get("extra") or "{}").get("changed")
+    extra = row.get("extra")
+    headings: str | None = json.loads(extra).get("changed") if extra else None
     return headings
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +30,16 @@ from zscope.parsers.text.rmf.table_layout import (
     CPU_TYPE,
     HEX_ID,
     HUNDREDTHS,
+    SHAPES_KEPT,
     TENTHS,
     TOUCHED_WORD,
     WORD,
     CellShape,
     RmfColumn,
     RmfRowKind,
-    figures_of,
+    figures_in,
     layout_of,
+    shape_of,
 )
 from zscope.parsers.text.rmf.table_rows import RmfTableRows, is_ruled
 
@@ -44,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zscope.parsers.text.captured_report import Line
-    from zscope.parsers.text.printed_cells import Cell
     from zscope.parsers.text.report_rows import ReportRows
     from zscope.parsers.text.rmf.page_heading import RmfHeading
     from zscope.parsers.text.rmf.table_layout import RmfLayout, RowFigures
@@ -109,6 +111,34 @@ _OF_SECOND_PART = re.compile(
 _MULTITHREADING = re.compile(r".{0,60}(?:MULTI-?THREADING|MAX CF)")
 
 
+class _LineKind(Enum):
+    """What a line of a page is; the other lines can be labels of the machine."""
+
+    SECOND_PART = auto()
+    HEADINGS = auto()
+    TOTAL = auto()
+    PROCESSOR = auto()
+    THREAD = auto()
+    MULTITHREADING = auto()
+    OTHER = auto()
+
+
+@lru_cache(maxsize=SHAPES_KEPT)
+def _line_kind(shape: str) -> _LineKind:
+    """Return what a line of this shape is."""
+    if _SECOND_PART.match(shape):
+        return _LineKind.SECOND_PART
+    if _HEADINGS.search(shape):
+        return _LineKind.HEADINGS
+    if shape.lstrip().startswith(_TOTAL):
+        return _LineKind.TOTAL
+    if _CPU_ROW.match(shape):
+        return _LineKind.PROCESSOR
+    if _THREAD_ROW.match(shape):
+        return _LineKind.THREAD
+    return _LineKind.MULTITHREADING if _MULTITHREADING.match(shape) else _LineKind.OTHER
+
+
 @dataclass(slots=True)
 class CpuPages:
     """Reads the CPU Activity pages of one interval."""
@@ -135,10 +165,10 @@ class CpuPages:
         for at, line in enumerate(heading.body):
             if not line.text.strip():
                 self._multithreading = False
-            elif _SECOND_PART.match(line.text):
+            elif (kind := _line_kind(shape_of(line.text))) is _LineKind.SECOND_PART:
                 self._address_spaces(heading.body[at:])
                 break
-            elif self._row(line):
+            elif self._row(line, kind):
                 in_table = True
             elif not in_table or label_line(line).known:
                 block.append(line)
@@ -167,26 +197,26 @@ class CpuPages:
         """Forget the rows so far: pages before the next row are missing."""
         self._type = self._core = None
 
-    def _row(self, line: Line) -> bool:
+    def _row(self, line: Line, kind: _LineKind) -> bool:
         """Read the line if it belongs to the table; return whether it does."""
         text = line.text
-        if _HEADINGS.search(text):
+        if kind is _LineKind.HEADINGS:
             self._layout = self.table.headings(line, cpu_layout, lambda layout: layout)
             self.out.furniture(line.no)
-        elif text.lstrip().startswith(_TOTAL):
+        elif kind is _LineKind.TOTAL:
             self._total(line)
-        elif _CPU_ROW.match(text):
+        elif kind is _LineKind.PROCESSOR:
             self._processor(line)
-        elif self._layout and _THREAD_ROW.match(text):
+        elif kind is _LineKind.THREAD and self._layout:
             self._thread(line)
-        elif _MULTITHREADING.match(text):
+        elif kind is _LineKind.MULTITHREADING:
             self._multithreading = True
             self.out.furniture(line.no)
             if "MAX CF" in text:
                 self._keep_text(line, "headings", " ".join(text.split()))
         elif self._multithreading:
-            kind, _, rest = " ".join(text.split()).partition(" ")
-            self._keep_text(line, kind, rest)
+            name, _, rest = " ".join(text.split()).partition(" ")
+            self._keep_text(line, name, rest)
         elif is_ruled(line):
             self.out.furniture(line.no)
         else:
@@ -199,25 +229,28 @@ class CpuPages:
         if self.interval_values.extra.setdefault(f"MULTITHREADING {name}", text) != text:
             self.out.add_unknown_line(line.no, line.text, "multithreading")
 
-    def _figures(self, line: Line, cells: list[Cell], kind: RmfRowKind) -> RowFigures | None:
+    def _figures(
+        self, line: Line, kind: RmfRowKind, word: re.Pattern[str], first: int = 0
+    ) -> RowFigures | None:
+        """Return the figures from the word with this number on."""
         if self._layout is None:
+            cells = cells_of(line.text, word)[first:]
             self.table.report_headless(line, cells[0].start if cells else 1)
             return None
-        figures = figures_of(cells, self._layout, kind)
+        figures = figures_in(line.text, self._layout, kind, word, first)
         self.table.report_problem(line, figures.problem)
         return figures
 
     def _processor(self, line: Line) -> None:
-        cells = cells_of(line.text, TOUCHED_WORD)
-        cpu_type = cells[1].text
-        figures = self._figures(line, cells, CP_KIND if cpu_type == "CP" else OTHER_CPU_KIND)
+        cpu_id, cpu_type, _ = line.text.split(maxsplit=2)
+        figures = self._figures(line, CP_KIND if cpu_type == "CP" else OTHER_CPU_KIND, TOUCHED_WORD)
         if figures is not None:
             self._type = cpu_type
-            known = {"row_kind": "processor", "cpu_id": cells[0].text, "cpu_type_name": cpu_type, "thread": 0}
+            known = {"row_kind": "processor", "cpu_id": cpu_id, "cpu_type_name": cpu_type, "thread": 0}
             self._core = self.table.add_row(line, figures, known)
 
     def _thread(self, line: Line) -> None:
-        figures = self._figures(line, cells_of(line.text, WORD), THREAD_KIND)
+        figures = self._figures(line, THREAD_KIND, WORD)
         if self._core is None or self._core["thread"] == _LAST_THREAD:
             problem = "a further thread without a processor directly above it is skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=TABLE)
@@ -228,7 +261,7 @@ class CpuPages:
 
     def _total(self, line: Line) -> None:
         kind = CP_TOTAL_KIND if self._type == "CP" else OTHER_TOTAL_KIND
-        figures = self._figures(line, cells_of(line.text, WORD)[1:], kind)
+        figures = self._figures(line, kind, WORD, 1)
         if figures is not None:
             if self._type is None:
                 self.table.report_total_without_rows(line)

@@ -37,18 +37,24 @@ MACHINE_LABELS = frozenset(
 _CHANGED = "*"
 """Marks a value that changed during the interval."""
 _NAME = r"[A-Z0-9@#$_*-]{1,8}"
+
+
+def _form(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII | re.IGNORECASE)
+
+
 _FIXED = {
-    "CPU": r"\d{4}",
-    "MODEL": r"[A-Z0-9-]{3,8}",
-    "H/W MODEL": r"[A-Z0-9-]{3,8}",
-    "SEQUENCE CODE": r"[0-9A-Z]{16,20}",
-    "HIPERDISPATCH": r"YES|NO|N/A",
+    "CPU": _form(r"\d{4}"),
+    "MODEL": _form(r"[A-Z0-9-]{3,8}"),
+    "H/W MODEL": _form(r"[A-Z0-9-]{3,8}"),
+    "SEQUENCE CODE": _form(r"[0-9A-Z]{16,20}"),
+    "HIPERDISPATCH": _form(r"YES|NO|N/A"),
 }
 """Patterns of complete values that have a fixed length or are one of a few words."""
 _FREE = {
-    "MVS PARTITION NAME": _NAME,
-    "GROUP NAME": rf"{_NAME}|N/A",
-    "DISPATCH INTERVAL": r"DYNAMIC|\d{1,5}",
+    "MVS PARTITION NAME": _form(_NAME),
+    "GROUP NAME": _form(rf"{_NAME}|N/A"),
+    "DISPATCH INTERVAL": _form(r"DYNAMIC|\d{1,5}"),
 }
 _FIRST_LINE = {"MVS PARTITION NAME", "PHYS PROC NUM", "GROUP NAME"}
 """Labels of the longest line: if it is shorter than others, it was cut."""
@@ -143,7 +149,7 @@ class IntervalValues:
 
 def _is_whole(label: str, text: str, *, last: bool, ends_early: bool) -> bool:
     if form := _FIXED.get(label) or _FREE.get(label):
-        matches = re.fullmatch(form, text, re.ASCII | re.IGNORECASE) is not None
+        matches = form.fullmatch(text) is not None
         if label in _FIXED or not matches:
             return matches
     words = _WORDS.get(label, ())

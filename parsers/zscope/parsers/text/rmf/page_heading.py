@@ -27,7 +27,7 @@ _OF_SYSPLEX = ("SYSPLEX", "MODE")
 """Further labels in the heading of a report about a sysplex."""
 _GRAMMAR = LabelGrammar(_LABELS)
 _SYSPLEX_GRAMMAR = LabelGrammar((*_LABELS, *_OF_SYSPLEX))
-_ANY_LABEL = re.compile("|".join(map(re.escape, (*_LABELS, "SYSPLEX"))), re.IGNORECASE)
+_ANY_LABEL = re.compile("|".join(re.escape(label.upper()) for label in (*_LABELS, "SYSPLEX")))
 _SEARCHED = 12
 """Lines below the title that are searched: a heading has three, and captures can add others."""
 
@@ -128,7 +128,11 @@ def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
     labels = {pair.label: (title.no, pair) for pair in after_title}
     body = []
     for at, line in enumerate(page.lines[1:]):
-        pairs = _heading_labels(line, grammar, out) if at < _SEARCHED and _ANY_LABEL.search(line.text) else ()
+        pairs = (
+            _heading_labels(line, grammar, out)
+            if at < _SEARCHED and _ANY_LABEL.search(line.text.upper())
+            else ()
+        )
         for pair in pairs:
             labels.setdefault(pair.label, (line.no, pair))
         if pairs:

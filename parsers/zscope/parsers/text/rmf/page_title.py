@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from zscope.parsers.text.spelling import edit_distance
 
@@ -25,6 +26,7 @@ _GAP = re.compile(r" {8,}")
 _PAGE_NUMBER = re.compile(r" +\S{3,6} +\d+$", re.ASCII)
 
 
+@lru_cache(maxsize=64)
 def title_of(text: str) -> str:
     """Return the title in a line of spaced letters.
 
@@ -46,6 +48,7 @@ def title_end(text: str) -> int:
     return match.end() if match else 0
 
 
+@lru_cache(maxsize=64)
 def damaged_title(text: str) -> str | None:
     """Return the known title that a line nearly is; None if the line is a title, or far from any.
 

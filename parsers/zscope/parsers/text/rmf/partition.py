@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.printed_cells import Cell, cells_of
@@ -28,6 +28,7 @@ from zscope.parsers.text.rmf.table_layout import (
     CPU_COUNT,
     CPU_TYPE,
     HUNDREDTHS,
+    SHAPES_KEPT,
     SPAN,
     TENTHS,
     WORD,
@@ -41,6 +42,7 @@ from zscope.parsers.text.rmf.table_layout import (
     RowProblem,
     figures_of,
     layout_of,
+    shape_of,
 )
 from zscope.parsers.text.rmf.table_rows import RmfTableRows, is_ruled
 from zscope.schemas.reports import PrintedFormat
@@ -91,7 +93,7 @@ PHYSICAL_KIND = RmfRowKind(_OF_MACHINE, _OF_MACHINE | _SPAN_COLUMNS | _PHYSICAL_
 TOTAL_KIND = RmfRowKind(_SPAN_COLUMNS | _PHYSICAL_PCT, _SPAN_COLUMNS | _PHYSICAL_PCT | {"weight"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PartitionLayout:
     """The columns of a report."""
 
@@ -177,78 +179,49 @@ class PartitionPages:
             self._layout = self.table.headings(line, partition_layout, lambda layout: layout.figures)
             self.out.furniture(line.no)
             return True
-        cells = cells_of(line.text, WORD)
-        if not self._is_row(cells):
+        row = None
+        if self._layout is not None:
+            row = row_in(line.text, self._layout)
+        elif column := _begin_of_headless_row(shape_of(line.text)):
+            self.table.report_headless(line, column)
+            return True
+        if row is None:
             if not is_ruled(line):
                 return False
             self.out.furniture(line.no)
             return True
-        if self._layout is None:
-            self.table.report_headless(line, cells[0].start)
-        elif cells[0].text == _PHYSICAL:
-            self._physical(line, cells, self._layout)
-        elif _is_total(cells):
-            self._total(line, cells, self._layout)
+        self.table.report_problem(line, row.figures.problem)
+        if row.kind is PHYSICAL_KIND:
+            self._physical(line, row.figures)
+        elif row.kind is TOTAL_KIND:
+            self._total(line, row.figures)
         else:
-            self._partition(line, cells, self._layout)
+            self._partition(line, row)
         return True
 
-    def _is_row(self, cells: list[Cell]) -> bool:
-        if cells[0].text == _PHYSICAL or _is_total(cells):
-            return True
-        if len(cells) < 2 or not _NAME.fullmatch(cells[0].text):
-            return False
-        if self._layout is None:
-            return len(spans_among(cells)) == 2 and is_letter(cells[1])
-        near = abs(cells[0].start - self._layout.name.start) <= _SHIFTED_MOST
-        return near and _status_among(cells, self._layout) is not None
-
-    def _figures(
-        self, line: Line, cells: Sequence[Cell], kind: RmfRowKind, layout: PartitionLayout
-    ) -> RowFigures:
-        """Return the figures; the dispatch times show how far the row is shifted from its headings."""
-        spans = spans_among(cells)
-        names = ["effective_ms", "dispatch_ms"][-1 if kind is PHYSICAL_KIND and len(spans) == 1 else 0 :]
-        places = map(layout.figures.place, names)
-        shifts = [cell.end - place.edge for cell, place in zip(spans, places, strict=False) if place]
-        if any(abs(shift) > _SHIFTED_MOST for shift in shifts):
-            text = "the dispatch times are not under their headings; the figures of this row are skipped"
-            figures = RowFigures(problem=RowProblem(spans[0].start, text))
-        else:
-            figures = figures_of(cells, layout.figures, kind, shifts[0] if shifts else 0)
-        self.table.report_problem(line, figures.problem)
-        return figures
-
-    def _partition(self, line: Line, cells: list[Cell], layout: PartitionLayout) -> None:
-        number = _status_among(cells, layout) or 1
-        letter = cells[number].text
-        rest = [*cells[1:number], *cells[number + 1 :]]
-        boost = _boost_among(rest, layout)
-        kind = DEACTIVATED_KIND if letter == "D" else PARTITION_KIND
-        figures = self._figures(line, [cell for cell in rest if cell is not boost], kind, layout)
+    def _partition(self, line: Line, row: PartitionRow) -> None:
+        figures = row.figures
         cpu_type = figures.values.get("cpu_type_name")
         if cpu_type and cpu_type != self._type:
             self._type, self._physical_seen = cpu_type, False
         known: dict[str, Any] = {
             "row_kind": "partition",
-            "partition_name": cells[0].text,
-            "partition_status": _STATUS.get(letter, letter),
-            "boost_type": boost.text if boost else None,
+            "partition_name": line.text[row.name],
+            "partition_status": _STATUS.get(row.letter, row.letter),
+            "boost_type": row.boost,
         }
         if weight := figures.values.pop("weight", None):
             known["dedicated"] = weight == DEDICATED
             known["weight"] = None if known["dedicated"] else weight
         self.table.add_row(line, figures, known)
 
-    def _physical(self, line: Line, cells: list[Cell], layout: PartitionLayout) -> None:
-        figures = self._figures(line, cells[1:], PHYSICAL_KIND, layout)
+    def _physical(self, line: Line, figures: RowFigures) -> None:
         if self._physical_seen:
             self._type = None
         self._physical_seen = True
         self._of_group(line, figures, "physical", _PHYSICAL)
 
-    def _total(self, line: Line, cells: list[Cell], layout: PartitionLayout) -> None:
-        figures = self._figures(line, cells[1:], TOTAL_KIND, layout)
+    def _total(self, line: Line, figures: RowFigures) -> None:
         self._of_group(line, figures, "total", _TOTAL)
         self._type, self._physical_seen = None, False
 
@@ -259,16 +232,80 @@ class PartitionPages:
         self.table.add_row(line, figures, known)
 
 
+class PartitionRow(NamedTuple):
+    """A row of the table."""
+
+    kind: RmfRowKind
+    figures: RowFigures
+    name: slice = slice(0)
+    """Where the name of a partition is."""
+    letter: str = ""
+    """Its status."""
+    boost: str | None = None
+
+
+def row_in(text: str, layout: PartitionLayout) -> PartitionRow | None:
+    """Return the row in a line; None if the line is none."""
+    row = _row_of_shape(shape_of(text), layout)
+    if row is None or row.figures.problem is not None:
+        return row and read_row(text, layout)
+    return row._replace(figures=row.figures.of_line(text))
+
+
+@lru_cache(maxsize=SHAPES_KEPT)
+def _row_of_shape(shape: str, layout: PartitionLayout) -> PartitionRow | None:
+    return read_row(shape, layout)
+
+
+def read_row(text: str, layout: PartitionLayout) -> PartitionRow | None:
+    """Return the row in a line of any shape; None if the line is none."""
+    name, *rest = cells_of(text, WORD)
+    for kind, is_kind in ((PHYSICAL_KIND, name.text == _PHYSICAL), (TOTAL_KIND, _is_total([name, *rest]))):
+        if is_kind:
+            return PartitionRow(kind, _figures(rest, kind, layout))
+    number = _status_among(rest, layout)
+    is_near = abs(name.start - layout.name.start) <= _SHIFTED_MOST
+    if number is None or not is_near or not _NAME.fullmatch(name.text):
+        return None
+    letter = rest.pop(number).text
+    boost = _boost_among(rest, layout)
+    kind = DEACTIVATED_KIND if letter == "D" else PARTITION_KIND
+    figures = _figures([cell for cell in rest if cell is not boost], kind, layout)
+    return PartitionRow(kind, figures, slice(name.start - 1, name.end), letter, boost and boost.text)
+
+
+def _figures(cells: Sequence[Cell], kind: RmfRowKind, layout: PartitionLayout) -> RowFigures:
+    """Return the figures; the dispatch times show how far the row is shifted from its headings."""
+    spans = spans_among(cells)
+    names = ["effective_ms", "dispatch_ms"][-1 if kind is PHYSICAL_KIND and len(spans) == 1 else 0 :]
+    places = map(layout.figures.place, names)
+    shifts = [cell.end - place.edge for cell, place in zip(spans, places, strict=False) if place]
+    if any(abs(shift) > _SHIFTED_MOST for shift in shifts):
+        text = "the dispatch times are not under their headings; the figures of this row are skipped"
+        return RowFigures(problem=RowProblem(spans[0].start, text))
+    return figures_of(cells, layout.figures, kind, shifts[0] if shifts else 0)
+
+
+@lru_cache(maxsize=SHAPES_KEPT)
+def _begin_of_headless_row(shape: str) -> int | None:
+    """Return the column in which a row begins that has no column headings above it; None if a line of this
+    shape does not look like one.
+    """
+    cells = cells_of(shape, WORD)
+    is_named = len(cells) > 1 and is_letter(cells[1]) and _NAME.fullmatch(cells[0].text) is not None
+    if cells[0].text == _PHYSICAL or _is_total(cells) or (is_named and len(spans_among(cells)) == 2):
+        return cells[0].start
+    return None
+
+
 def _is_total(cells: list[Cell]) -> bool:
     """Return whether it is a total; a partition of this name has a status."""
     return cells[0].text == _TOTAL and not (len(cells) > 1 and is_letter(cells[1]))
 
 
 def _status_among(cells: Sequence[Cell], layout: PartitionLayout) -> int | None:
-    """Return the index of the status: the letter after the name that is nearest to its heading."""
-    letters = [
-        (abs(cells[n].end - layout.status.edge), n) for n in (1, 2) if n < len(cells) and is_letter(cells[n])
-    ]
+    """Return the index of the status among the cells after the name: the letter nearest to its heading."""
+    letters = [(abs(cell.end - layout.status.edge), n) for n, cell in enumerate(cells[:2]) if is_letter(cell)]
     distance, number = min(letters, default=(_SHIFTED_MOST + 1, 0))
     return number if distance <= _SHIFTED_MOST else None
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from zscope.parsers.text.printed_cells import Cell
+from zscope.parsers.text.printed_cells import Cell, cells_of
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LONGEST
 from zscope.schemas.errors import Error
@@ -84,7 +85,7 @@ class RmfColumnPlace(NamedTuple):
     """Where its figures end."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RmfLayout:
     """The columns of a table in a report."""
 
@@ -164,7 +165,7 @@ _EXACT = 1
 """How far a figure may be out of place in a row that lacks some."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class RmfRowKind:
     """The columns of one kind of row."""
 
@@ -193,6 +194,47 @@ class RowFigures:
     changed: list[str] = field(default_factory=list)
     """Headings of values with an asterisk after them."""
     problem: RowProblem | None = None
+    spans: dict[str, slice] = field(default_factory=dict, compare=False)
+    """Where each value is in its line."""
+    extra_spans: dict[str, slice] = field(default_factory=dict, compare=False)
+
+    def of_line(self, text: str) -> RowFigures:
+        """Return the figures of another line of the same shape."""
+        values = {name: text[span] for name, span in self.spans.items()}
+        extra = {heading: text[span] for heading, span in self.extra_spans.items()}
+        return RowFigures(values, extra, self.changed)
+
+
+_DIGITS = str.maketrans("012345678", "9" * 9)
+SHAPES_KEPT = 4096
+"""So many shapes of lines are remembered, with what is where in them."""
+
+
+def shape_of(text: str) -> str:
+    """Return a line with a nine for each digit. No pattern of a row tells digits apart, so that lines of the
+    same shape have the same figures in the same places.
+
+    >>> shape_of(" 0    CP     100.00")
+    ' 9    CP     999.99'
+    """
+    return text.translate(_DIGITS)
+
+
+def figures_in(
+    text: str, layout: RmfLayout, kind: RmfRowKind, word: re.Pattern[str], first: int = 0
+) -> RowFigures:
+    """Return the figures of a line, from the word with this number on."""
+    figures = _figures_of_shape(shape_of(text), layout, kind, word, first)
+    if figures.problem is None:
+        return figures.of_line(text)
+    return figures_of(cells_of(text, word)[first:], layout, kind)
+
+
+@lru_cache(maxsize=SHAPES_KEPT)
+def _figures_of_shape(
+    shape: str, layout: RmfLayout, kind: RmfRowKind, word: re.Pattern[str], first: int
+) -> RowFigures:
+    return figures_of(cells_of(shape, word)[first:], layout, kind)
 
 
 def figures_of(cells: Sequence[Cell], layout: RmfLayout, kind: RmfRowKind, shift: int = 0) -> RowFigures:
@@ -211,7 +253,7 @@ def figures_of(cells: Sequence[Cell], layout: RmfLayout, kind: RmfRowKind, shift
             and _fits(text, end, place)
             and (not place.name or place.name in kind.allowed)
         ):
-            row.assign(index, place, text, end, changed=text is not cell.text)
+            row.assign(index, place, Cell(text, cell.start, end), changed=text is not cell.text)
         elif cell is last and not row.problem_cell and row.may_begin_next(end):
             return row.ended(cell)
         else:
@@ -241,14 +283,17 @@ class _RowAssignment:
     def places(self) -> tuple[RmfColumnPlace, ...]:
         return self.layout.places
 
-    def assign(self, index: int, place: RmfColumnPlace, text: str, end: int, *, changed: bool) -> None:
+    def assign(self, index: int, place: RmfColumnPlace, figure: Cell, *, changed: bool) -> None:
+        """Assign a figure, whose end is that of an unshifted row."""
         self.next_index = index + 1
+        text, start = figure.text, figure.start - 1
         if text[0].isdigit():
-            self.distance = max(self.distance, abs(end - place.edge))
+            self.distance = max(self.distance, abs(figure.end - place.edge))
+        span = slice(start, start + len(text))
         if place.name:
-            self.figures.values[place.name] = text
+            self.figures.values[place.name], self.figures.spans[place.name] = text, span
         else:
-            self.figures.extra[place.heading] = text
+            self.figures.extra[place.heading], self.figures.extra_spans[place.heading] = text, span
         if changed:
             self.figures.changed.append(place.heading)
 
