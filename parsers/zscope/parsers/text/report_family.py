@@ -8,7 +8,7 @@ is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -211,6 +211,18 @@ class ReportFamily:
     def in_json(self) -> bool:
         """Whether a JSON file can contain reports, as objects or as texts."""
         return self.object_grammar is not None or self.display is not None or self.messages is not None
+
+    def kind_of(self, text: str) -> str | None:
+        """Return the kind of the report that begins with this line, as the pattern names it."""
+        match = self.headless.match(text)
+        return match.lastgroup if match else None
+
+    def form_of_row(self, lines: Sequence[Line]) -> PlainRow | None:
+        """Return the form of the row that these lines end with."""
+        for form in self.plain_rows:
+            if form.pattern.fullmatch("\n".join(line.text for line in lines[-form.lines :])):
+                return form
+        return None
 
     def __repr__(self) -> str:
         """Return the name."""

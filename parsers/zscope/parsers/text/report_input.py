@@ -13,7 +13,7 @@ from zscope.parsers.containers.streams import UNPACKED_CHUNK
 from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_progress, system_of
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
-from zscope.parsers.text.captured_report import KnownFrom, ReportSource, single_lines
+from zscope.parsers.text.captured_report import FileDefaults, KnownFrom, ReportSource, single_lines
 from zscope.parsers.text.coding import EBCDIC, LineEnds, code_page, read_line_parts, read_pieces
 from zscope.parsers.text.console_lines import ends_report, is_prompt
 from zscope.parsers.text.families import families, families_of, family_name
@@ -24,7 +24,7 @@ from zscope.parsers.text.json_objects import looks_like_json as opens_object
 from zscope.parsers.text.line_ledger import LineLedger, LineUse
 from zscope.parsers.text.outside_text import is_rest_of_line
 from zscope.parsers.text.report_rows import FileRows, ReportSummary, quoted
-from zscope.parsers.text.report_splitter import FileDefaults, ReportSplitter
+from zscope.parsers.text.report_splitter import ReportSplitter
 from zscope.schemas.reports import report_tables
 
 if TYPE_CHECKING:

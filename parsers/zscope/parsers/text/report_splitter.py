@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from zscope.parsers.text.captured_report import (
@@ -22,7 +22,6 @@ from zscope.parsers.text.captured_report import (
 from zscope.parsers.text.console_lines import (
     begins_routed_replies,
     is_last_line,
-    is_other_message,
     is_paging_mark,
     is_print_heading,
 )
@@ -44,31 +43,25 @@ from zscope.parsers.text.headings import (
 from zscope.parsers.text.interruption import Interruption
 from zscope.parsers.text.outside_text import OutsideText
 from zscope.parsers.text.report_family import NEVER, ReportHeading
+from zscope.parsers.text.report_margin import ReportMargin, begin_with_control, without_controls
 from zscope.parsers.text.report_rows import quoted
-from zscope.parsers.text.spelling import edit_distance
 from zscope.parsers.text.syslog_replies import MOST_LINES, ReplyCollector, SyslogReply
 from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLine
 
 if TYPE_CHECKING:
     from datetime import date, time
 
+    from zscope.parsers.text.captured_report import FileDefaults
     from zscope.parsers.text.input_lines import InputLines
     from zscope.parsers.text.json_envelopes import CapturedText
     from zscope.parsers.text.report_family import (
-        ColumnNames,
         MessageCollector,
         PlainRow,
         ProblemReporter,
         ReportFamily,
     )
 
-_MESSAGE_ID = re.compile(r" {0,8}EZZ\d{4}I ", re.ASCII)
-_ANY_ID = re.compile(r" {0,8}(?P<id>[A-Z0-9]{7,9}) ", re.ASCII)
 _GLUED_PROMPT = re.compile(r"\S*[^ ]READY$", re.ASCII)
-_CONNECTOR_ONLY = re.compile(r" *\d{1,4} +$", re.ASCII)
-_CONTROLS = frozenset(" 01+-")
-_FEWEST_LINES = 5
-"""So many lines must look like lines with carriage control characters."""
 _OTHER_KIND = "other"
 """The kind of a report that cannot begin without a heading."""
 LINES_TOGETHER = 20_000
@@ -76,33 +69,6 @@ LINES_TOGETHER = 20_000
 Also the limit of a page.
 """
 TAB = 8
-
-
-@dataclass(frozen=True, slots=True)
-class FileDefaults:
-    """What is known about a file from options or its name."""
-
-    system: str | None = None
-    system_from: KnownFrom | None = None
-    day: date | None = None
-    clock: time | None = None
-    day_from: KnownFrom = KnownFrom.NOTHING
-    run: str | None = None
-    renamed_columns: ColumnNames = ()
-    """What the file calls some columns."""
-
-    def complete(self, origin: Origin) -> Origin:
-        """Fill in what the capture does not contain."""
-        if origin.system is None:
-            origin.system, origin.system_from = self.system, self.system_from
-        origin.run = origin.run or self.run
-        if origin.day is None and self.day:
-            origin.day, origin.time_from = self.day, self.day_from
-            if origin.clock is None:
-                origin.clock = self.clock
-        if origin.day is None and origin.clock:
-            origin.time_from = KnownFrom.NO_DATE
-        return origin
 
 
 def _ignore(no: int, text: str) -> None: ...
@@ -117,8 +83,7 @@ class ReportSplitter:
     """Receives line and text for lines that belong to a report that cannot be identified."""
     report_headless: ProblemReporter = _ignore
     """Receives line and text for reports without a heading."""
-    _margin: int = 0
-    _ids: bool = False
+    _margin: ReportMargin = field(default_factory=ReportMargin)
     _control: bool = False
     _titled: bool = False
     """Whether the column headings of the table were read."""
@@ -179,11 +144,7 @@ class ReportSplitter:
         source: ReportSource | None,
     ) -> Iterator[CapturedReport]:
         """Yield the reports in a text whose envelope shows the system or the time."""
-        defaults = self.defaults
-        if system:
-            defaults = replace(defaults, system=system, system_from=KnownFrom.PREFIX)
-        if day:
-            defaults = replace(defaults, day=day, clock=clock, day_from=KnownFrom.PREFIX)
+        defaults = self.defaults.shown_by_envelope(system, day, clock)
         splitter = ReportSplitter(defaults, self.report_problem, self.report_headless)
         for report in splitter._split(lines):
             report.origin.source = source or report.origin.source
@@ -260,7 +221,7 @@ class ReportSplitter:
         heading = find_heading(text, raw, self.defaults.renamed_columns)
         if heading and not self._is_statement(heading):
             yield from self._close()
-            self._begin(number, _stamped(heading, stamp))
+            self._begin(number, stamp.completes(heading) if stamp else heading)
         elif (headless := headless_family(text)) and self._is_another(text, headless):
             yield from self._close()
             self._begin_without_heading(number, text, headless)
@@ -317,24 +278,27 @@ class ReportSplitter:
         has_body = len(report.lines) > 1
         if (self._interruption.is_open and has_body) or (self._titled and family.once.match(text)):
             return True
-        kind = _kind_of(text, family)
+        kind = family.kind_of(text)
         self._kind = self._kind or kind
         return kind != self._kind
 
     def _begin(self, number: int, heading: ReportHeading) -> None:
         self._outside.end()
-        text = heading.text
-        self._ids = _MESSAGE_ID.match(text) is not None
-        self._margin, self._control, self._titled = heading.column, heading.control, False
+        self._margin = ReportMargin.of_heading(heading)
+        self._control, self._titled = heading.control, False
         self._kind, self._mixed = None, False
         time_from = KnownFrom.PREFIX if heading.day else KnownFrom.NOTHING
         origin = Origin(
             heading.source, heading.system, heading.system_from, heading.day, heading.clock, time_from
         )
-        first = Line(number, _MESSAGE_ID.sub("", text, count=1) if self._ids else text)
-        complete = not expects_end(heading.family, text)
+        text = heading.text
+        if self._margin.ids:
+            text = self._margin.without_id(text, number, heading.family, self.report_problem)
+        complete = not expects_end(heading.family, heading.text)
         self._family = heading.family
-        self._report = CapturedReport(heading.family.name, [first], self.defaults.complete(origin), complete)
+        self._report = CapturedReport(
+            heading.family.name, [Line(number, text)], self.defaults.complete(origin), complete
+        )
         self._report.lines += rows_above(heading, self._above, self.defaults.renamed_columns)
         self._above.clear()
 
@@ -343,13 +307,15 @@ class ReportSplitter:
         column = len(text) - len(text.lstrip())
         source = ReportSource.CONSOLE if text.upper() == text else ReportSource.TERMINAL
         self._begin(number, ReportHeading(family, text[column:], column, source))
-        self._titled, self._kind = family.once.match(text) is not None, _kind_of(text, family)
+        self._titled, self._kind = family.once.match(text) is not None, family.kind_of(text)
         self.report_headless(
             number, "a display begins without its heading: stack, release and time are not known"
         )
 
     def _continue(self, report: CapturedReport, number: int, text: str) -> Iterator[CapturedReport]:
-        line = self._without_margin(report, number, text)
+        line = text
+        if not self._margin.is_empty:
+            line = self._margin.removed_from(text, number, report, self._family, self.report_problem)
         if is_last_line(line):
             self._resume(report)
             report.lines.append(Line(number, line))
@@ -368,11 +334,11 @@ class ReportSplitter:
             self._resume(report)
             self._report_line_of_other(number, line)
             report.lines.append(Line(number, line))
-            if not (self._margin or self._ids):
-                self._rows_follow = _row_ended(report.lines, self._family.plain_rows)
+            if self._margin.is_empty:
+                self._rows_follow = self._family.form_of_row(report.lines)
             self._titled = self._titled or self._family.once.match(line) is not None
             if self._kind is None and self._family.headless is not NEVER:
-                self._kind = _kind_of(line, self._family) or (_OTHER_KIND if begins_body(line) else None)
+                self._kind = self._family.kind_of(line) or (_OTHER_KIND if begins_body(line) else None)
             if self._family.rows_apart and len(report.lines) > LINES_TOGETHER:
                 yield report
                 self._report = CapturedReport(report.family, report.lines[:1], report.origin)
@@ -393,37 +359,14 @@ class ReportSplitter:
             problem += "report is missing, or the line is misplaced"
             self.report_problem(number, problem)
 
-    def _without_margin(self, report: CapturedReport, number: int, text: str) -> str:
-        """Return a line without margin and message ID, and report an ID with a wrong character."""
-        if not self._family.has_margin:
-            return text
-        if self._margin and len(report.lines) == 1 and text.strip():
-            # Envelopes indent the heading and the lines after it differently.
-            self._margin = _margin_of(text, self._margin)
-        margin = text[: self._margin]
-        system = report.origin.system
-        if self._margin and (
-            not margin.strip() or _CONNECTOR_ONLY.match(margin) or margin.split() == [system]
-        ):
-            text = text[self._margin :]
-        if self._ids and (match := _MESSAGE_ID.match(text)):
-            text = text[match.end() :]
-        elif self._ids and (match := _damaged_id(text, self._family)):
-            problem = f"{match['id']!r} seems to be the damaged message id of a line of the display"
-            self.report_problem(number, problem)
-            text = text[match.end() :]
-        return text
-
     def _close(self) -> Iterator[CapturedReport]:
         if self._report is not None:
             report, self._report = self._report, None
             self._report_glued_prompt(report)
             for line in self._interruption.end():
                 self._outside.add(line)
-            if self._family.has_controls and (self._control or _begin_with_control(report.lines)):
-                first, *others = report.lines
-                first_line = first if self._control else Line(first.no, first.text[1:])
-                report.lines = [first_line, *map(_without_control, others)]
+            if self._family.has_controls and (self._control or begin_with_control(report.lines)):
+                report.lines = [*without_controls(report.lines, first_has=not self._control)]
             yield report
 
     def _report_glued_prompt(self, report: CapturedReport) -> None:
@@ -449,64 +392,7 @@ class ReportSplitter:
         yield CapturedReport(family_of(first.text).name, reply.lines, origin, reply.complete)
 
 
-def _without_control(line: Line) -> Line:
-    """Return a line of a page without its carriage control character; other messages have none."""
-    is_whole = line.text[:1] not in _CONTROLS and is_other_message(line.text)
-    return line if is_whole else Line(line.no, line.text[1:])
-
-
-def _margin_of(text: str, column: int) -> int:
-    """Return the width of the margin of the first line after a heading that begins in this column."""
-    indent = len(text) - len(text.lstrip(" "))
-    return indent if column // 2 < indent < column else column
-
-
-def _row_ended(lines: list[Line], forms: Iterable[PlainRow]) -> PlainRow | None:
-    """Return the form of the row that these lines end with."""
-    for form in forms:
-        if form.pattern.fullmatch("\n".join(line.text for line in lines[-form.lines :])):
-            return form
-    return None
-
-
-def _kind_of(text: str, family: ReportFamily) -> str | None:
-    """Return the kind of the report that begins with this line, as the pattern of its family names it."""
-    match = family.headless.match(text)
-    return match.lastgroup if match else None
-
-
-def _stamped(heading: ReportHeading, stamp: Stamp | None) -> ReportHeading:
-    """Return the heading with what its envelope shows."""
-    if stamp is None:
-        return heading
-    return replace(
-        heading,
-        system=heading.system or stamp.system,
-        system_from=heading.system_from or (KnownFrom.PREFIX if stamp.system else None),
-        day=heading.day or stamp.day,
-        clock=heading.clock or stamp.clock,
-    )
-
-
 def _is_value_line(report: CapturedReport, line: str) -> bool:
     """Return whether a word that looks like a prompt is the value of the label in the line before."""
     before = report.lines[-1].text
     return line.strip() == "READY" and before.endswith(":")
-
-
-def _damaged_id(line: str, family: ReportFamily) -> re.Match[str] | None:
-    """Return the message id of a line of the display if one character of it is wrong."""
-    match = _ANY_ID.match(line)
-    if match is None or family.continues.match(line[match.end() :]) is None:
-        return None
-    plain = "".join("9" if character.isdecimal() else character for character in match["id"])
-    return match if edit_distance(plain, "EZZ9999I") == 1 else None
-
-
-def _begin_with_control(lines: list[Line]) -> bool:
-    """Return whether every line of a page begins like one with a carriage control character.
-
-    A page without such characters has lines that begin with a letter.
-    """
-    filled = [line.text for line in lines if line.text]
-    return len(filled) >= _FEWEST_LINES and all(text[0] in _CONTROLS for text in filled)

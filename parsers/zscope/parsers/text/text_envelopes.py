@@ -11,12 +11,12 @@ import html
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 from itertools import islice, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from zscope.parsers.text.captured_report import Line
+from zscope.parsers.text.captured_report import KnownFrom, Line
 from zscope.parsers.text.console_lines import console_prefix
 from zscope.parsers.text.families import families
 from zscope.parsers.text.headings import (
@@ -31,6 +31,9 @@ from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.syslog_replies import is_log_record
 from zscope.parsers.written_forms import ISO_MOMENT, SYSTEM
 
+if TYPE_CHECKING:
+    from zscope.parsers.text.report_family import ReportHeading
+
 
 class Stamp(NamedTuple):
     """What an envelope shows about a display."""
@@ -39,6 +42,16 @@ class Stamp(NamedTuple):
     day: date | None = None
     clock: time | None = None
     """Local time; a time in UTC is not used."""
+
+    def completes(self, heading: ReportHeading) -> ReportHeading:
+        """Return a heading with what its envelope shows."""
+        return replace(
+            heading,
+            system=heading.system or self.system,
+            system_from=heading.system_from or (KnownFrom.PREFIX if self.system else None),
+            day=heading.day or self.day,
+            clock=heading.clock or self.clock,
+        )
 
 
 class UnwrappedLine(NamedTuple):
