@@ -24,7 +24,7 @@ from zscope.parsers.text.coding import (
     xml_coding,
 )
 from zscope.parsers.text.rmf.xml_records import joined_records
-from zscope.parsers.text.rmf.xml_tree import RESUMED, XmlLimitError, XmlNestingError, XmlTree
+from zscope.parsers.text.rmf.xml_tree import RESUMED, XmlLimitError, XmlNestingError, XmlTree, plain_name
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
@@ -231,10 +231,15 @@ class XmlParser:
         if self.tree.closed:
             return self._after_end(text)
         invalid = _not_allowed(text)
+        end = len(text) if invalid is None else invalid.start()
+        for at in range(0, end, SLICE):
+            following = min(at + SLICE, end)
+            rest = self._expat(text[at:following])
+            if rest or self._searching or self.tree.closed:
+                return rest + text[following:]
         if invalid is None:
-            return self._expat(text[:SLICE]) + text[SLICE:]
-        if before := text[: invalid.start()]:
-            return self._expat(before) + text[invalid.start() :]
+            return ""
+        text = text[end:]
         first = text[0]
         if first in _ESCAPED:
             printed, instead, problem = first, _ESCAPED[first], f"{invalid[0]} is not allowed here"
@@ -330,7 +335,7 @@ class XmlParser:
         self._column = len(text) - text.rfind("\n") if ends else self._column + len(text)
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag.rpartition(":")[2].lower() == _REPORT:
+        if plain_name(tag) == _REPORT:
             self._count_before_report = self._damage_count
         try:
             self.tree.start(tag, attributes)

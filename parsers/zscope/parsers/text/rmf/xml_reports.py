@@ -156,6 +156,9 @@ def table_headings(table: XmlElement, known: Collection[str], out: ReportRows) -
 
 def table_rows(table: XmlElement, headings: Sequence[str], out: ReportRows) -> Iterator[XmlRow]:
     """Yield the rows of a table that are not empty."""
+    names: list[str] = []
+    for heading in headings:
+        names.append(_unique_heading(heading, names))
     for row in table.all("row"):
         cells = [one_line(cell, out) for cell in row.all("col")]
         if not any(cells):
@@ -167,10 +170,9 @@ def table_rows(table: XmlElement, headings: Sequence[str], out: ReportRows) -> I
             text = f"a row has {len(cells)} cells under {len(headings)} column headings; it was skipped"
             out.issue(Code.REPORT_UNREADABLE, text, row.line, 1)
             continue
-        named: dict[str, str] = {}
-        for heading, cell in zip(headings, cells, strict=True):
-            named[_unique_heading(heading, named)] = cell
-        yield XmlRow(row.line, named, row.attributes.get("type", "").upper() == "SUM")
+        yield XmlRow(
+            row.line, dict(zip(names, cells, strict=True)), row.attributes.get("type", "").upper() == "SUM"
+        )
 
 
 def _only_begun(cells: list[str]) -> bool:
@@ -178,10 +180,10 @@ def _only_begun(cells: list[str]) -> bool:
     return len(cells) > _NAMING and not any(cells[_NAMING:])
 
 
-def _unique_heading(heading: str, cells: Mapping[str, Any]) -> str:
-    """Return the heading, with a number if the row has it already."""
+def _unique_heading(heading: str, others: Collection[str]) -> str:
+    """Return the heading, with a number if the table has it already."""
     number, name = 1, heading
-    while name in cells:
+    while name in others:
         number += 1
         name = f"{heading} ({number})"
     return name

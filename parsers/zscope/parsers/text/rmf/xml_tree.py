@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from zscope.parsers.text.spelling import nearly
@@ -35,6 +36,7 @@ _PARENTS = {
 """Elements with which a damaged document can continue, and where they occur."""
 RESUMED = (*_PARENTS, "postprocessor", "rmf-mfpmsg", _ROOT)
 """Elements whose tags are places to continue after damage."""
+_RESUMED = frozenset(RESUMED)
 
 
 class XmlLimitError(Error):
@@ -92,6 +94,12 @@ class XmlElement:
                 yield element
             else:
                 waiting += element.children[::-1]
+
+
+@lru_cache(maxsize=256)
+def plain_name(tag: str) -> str:
+    """Return the name of an element without its namespace, in lower case."""
+    return tag.rpartition(":")[2].lower()
 
 
 class XmlTree:
@@ -157,8 +165,8 @@ class XmlTree:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         """Begin an element."""
-        name = tag.rpartition(":")[2].lower()
-        if name in RESUMED and self._open and any(element.name == name for element in self._open):
+        name = plain_name(tag)
+        if name in _RESUMED and any(element.name == name for element in self._open):
             raise XmlNestingError(f"{name} begins again before its end")
         self.path.append(tag)
         if len(self.path) > DEEPEST:
@@ -215,12 +223,15 @@ class XmlTree:
 
     def text(self, data: str) -> None:
         """Add text to the innermost element."""
-        if not self._open or self._unread or (data.isspace() and not self._open[-1].text):
+        if not self._open or self._unread:
+            return
+        element = self._open[-1]
+        if not element.text and data.isspace():
             return
         self._characters += len(data)
-        if self._characters > MOST_TEXT or len(self._open[-1].text) + len(data) > LONGEST_TEXT:
+        element.text += data
+        if self._characters > MOST_TEXT or len(element.text) > LONGEST_TEXT:
             raise XmlLimitError("a text is far longer than in any report")
-        self._open[-1].text += data
 
 
 def _is_read(metric: XmlElement) -> bool:
