@@ -39,6 +39,8 @@ _OF_HEADING = frozenset({"stack", "release", "taken_local", "taken_time", *_KNOW
 """Columns of NETSTAT reports that their heading shows."""
 _COMPARED = frozenset({"reset_since_previous"})
 """Columns that compare a report with the one before."""
+_SEPARATOR = re.compile("[,;] ")
+"""Separates the members of a text: addresses, and the times of a rule."""
 _NUMBER_IN_TEXT = re.compile(r"[\d,]+")
 _PAGE = 60
 """An issue so many lines away from a row is on the same page."""
@@ -249,7 +251,7 @@ def _undetectable(changes: _Changes) -> Undetectable | None:
 
 
 def _undetectable_drop(changes: _Changes, pairs: _Pairs | None) -> Undetectable | None:
-    if _dropped_own(changes) or _list_changes(changes) == (1, 0):
+    if _dropped_own(changes) or _dropped_members(changes):
         return Undetectable.ROW_DROPPED
     if pairs and all(_became_absent(old, new, is_one=len(pairs) == 1) for old, new in pairs):
         return Undetectable.VALUE_DROPPED
@@ -284,6 +286,18 @@ def _list_changes(changes: _Changes) -> tuple[int, int]:
     return (lost - gained).total(), (gained - lost).total()
 
 
+def _dropped_members(changes: _Changes) -> bool:
+    """Return whether members of a list are lost that follow each other, as those of one line do, and that are
+    not its first ones.
+    """
+    lost, gained = _list_changes(changes)
+    if lost == 0 or gained:
+        return False
+    others = Counter(row.key_in_list() for row in changes.gained)
+    numbers = [row.row[_NUMBER] for row in changes.lost if not others[row.key_in_list()]]
+    return lost == 1 or (numbers[:1] > [1] and numbers == [*range(numbers[0], numbers[0] + lost)])
+
+
 def _has_other_order(old: PlacedRow, new: PlacedRow) -> bool:
     """Return whether texts with several members, and those without a column, have them in another order, or
     the one what the other had.
@@ -315,7 +329,7 @@ def _lacks_comparison(changes: _Changes) -> bool:
 
 
 def _members(text: str) -> list[str]:
-    return text.split(", ")
+    return _SEPARATOR.split(text)
 
 
 def _labelled_members(extra: Mapping[str, str]) -> Counter[tuple[str, str]]:

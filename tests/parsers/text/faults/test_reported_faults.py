@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from tests.parsers.text.faults.displays_of_all_kinds import CAPTURES
 from tests.parsers.text.faults.loss_oracle import read_text
 from tests.parsers.text.faults.silent_losses import SAMPLE_DATA, content_of
 
@@ -17,6 +18,8 @@ PASEARCH, POLICY = "world/policy/pasearch.CLI1.txt", "world/policy/policy.CLI2.c
 NETSTAT, TSO = "reports/netstat.SYSA.2026-03-02.txt", "reports/netstat.SYSB.2026-03-02.txt"
 SYSLOG = "reports/syslog.txt"
 MESSAGES = "world/logs/syslog-tls.txt"
+NETSTAT_CAPTURE, PASEARCH_CAPTURE = "netstat", "attls"
+"""Captures of displays of all kinds."""
 
 
 class Reported(NamedTuple):
@@ -111,6 +114,27 @@ CASES = (
         TSO, "eAct1~MQPRDCHI\nREADY", "eAct1~MQPRDCHIREADY", Code.UNKNOWN_LINE, "ends with the prompt READY"
     ),
     Reported(
+        NETSTAT_CAPTURE,
+        "YES\n1 OF 1 RECORDS DISPLAYED\n",
+        "YES1 OF 1 RECORDS DISPLAYED\n",
+        Code.REPORT_CUT,
+        "the line ends with the number of records",
+    ),
+    Reported(
+        NETSTAT_CAPTURE,
+        "  Env: env~Web2  EnvConns: 2\nTTLSGrpAction: grp~Old   Group ID: 000000AC\n",
+        "TTLSGrpAction: grp~Old   Group ID: 000000AC\n  Env: env~Web2  EnvConns: 2\n",
+        Code.COUNT_DIFFERS,
+        "the group has 41 connections, but its environments have 39",
+    ),
+    Reported(
+        PASEARCH_CAPTURE,
+        "    ToAddr:             10.20.30.255\n",
+        "",
+        Code.BAD_VALUE,
+        "FromAddr '10.20.30.0' has no end of its range",
+    ),
+    Reported(
         SYSLOG, "Number of resets", "Number if resets", Code.UNKNOWN_COLUMN, "nearly the same as Number of"
     ),
 )
@@ -123,7 +147,7 @@ def _issues(name: str, text: str, folder: Path) -> list[tuple[Code, str]]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.text)
 def test_a_fault_is_reported(case: Reported, tmp_path: Path) -> None:
-    text = content_of(SAMPLE_DATA / case.name)
+    text = CAPTURES.get(case.name) or content_of(SAMPLE_DATA / case.name)
     assert case.before in text
     usual = _issues(case.name, text, tmp_path)
     issues = _issues(case.name, text.replace(case.before, case.after, 1), tmp_path)

@@ -55,7 +55,7 @@ def test_no_fault_of_a_capture_of_all_kinds_loses_rows_silently(family: str, tmp
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("family", ["gsk", "rmf", "zvm"])
+@pytest.mark.parametrize("family", CAPTURES)
 def test_none_of_many_faults_of_a_capture_of_all_kinds_loses_rows_silently(
     family: str, tmp_path: Path
 ) -> None:

@@ -173,6 +173,8 @@ def test_written_detail_reads_back(groups: list[tuple[Row, list[Row]]], console:
     rows = []
     for group, environments in groups:
         same = {name: group[name] for name in ("ttls_group_action", "ttls_group_id")}
+        if environments and "connections" in group and all("connections" in each for each in environments):
+            group |= {"connections": sum(each["connections"] for each in environments)}
         rows += [_tidy(group), *(_tidy(same | environment) for environment in environments)]
     printed = [row | ({"extra": json.dumps(row["extra"])} if "extra" in row else {}) for row in rows]
     assert _read(ttls_group_lines(printed, Command(console=console), detail=True)) == (rows, [])

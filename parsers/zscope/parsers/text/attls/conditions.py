@@ -48,6 +48,8 @@ class ConditionReader:
     """The side whose address is printed."""
     _low: str = ""
     _low_line: int = 0
+    _is_range: bool = False
+    """Whether an end of the address must follow."""
     _port: str = ""
     _port_line: int = 0
     _times: list[str] = field(default_factory=list)
@@ -69,6 +71,7 @@ class ConditionReader:
         elif key == "FROMADDR":
             self._finish_address(rule)
             self._begin_address(rule, value, line)
+            self._is_range = True
         elif key in _OF_SIDE:
             self._end_address(rule, key, value, line)
         elif key in _PORTS:
@@ -108,7 +111,7 @@ class ConditionReader:
             self._bad(rule, "the port has no end of its range", self._port_line, "port")
 
     def _begin_address(self, rule: PolicyRule, value: str, line: int) -> None:
-        self._low, self._low_line = value, line
+        self._low, self._low_line, self._is_range = value, line, False
         rule.lines.setdefault(f"{self._side}_addresses", line)
 
     def _end_address(self, rule: PolicyRule, key: str, value: str, line: int) -> None:
@@ -126,9 +129,12 @@ class ConditionReader:
             self._add(rule, low, "" if key == "PREFIX" else value, value if key == "PREFIX" else "", line)
 
     def _finish_address(self, rule: PolicyRule) -> None:
-        """Add an address without an end, unless it is any."""
+        """Add an address without an end, unless it is any or the begin of a range."""
         low, self._low = self._low, ""
-        if low and low.upper() not in ANY:
+        if low and self._is_range:
+            problem = f"FromAddr {quoted(low)} has no end of its range"
+            self._bad(rule, problem, self._low_line, f"{self._side}_addresses")
+        elif low and low.upper() not in ANY:
             self._add(rule, low, "", "", self._low_line)
 
     def _add(self, rule: PolicyRule, low: str, high: str, prefix: str, line: int) -> None:

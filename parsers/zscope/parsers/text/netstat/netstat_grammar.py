@@ -19,6 +19,7 @@ from zscope.parsers.text.netstat.reply import (
     NetstatReport,
     ReplyBody,
     compare_count,
+    report_joined_ending,
     report_missing_lines,
     split_ending,
 )
@@ -187,6 +188,7 @@ class Netstat:
         body.complete &= ending.seen or not console
         for number in ending.lines:
             out.furniture(number)
+        report_joined_ending(lines, out)
         report_missing_lines(ending, out, expected=not report.complete or console, rest=rest)
         if kind := _kind(body, out):
             out.add_report(f"NETSTAT {kind.name}", report.first_line)

@@ -21,6 +21,9 @@ _ENDING = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _ENDING_LONGEST = 80
+_JOINED_ENDING = re.compile(
+    r"[^ ] *(?:\d{1,9} OF \d{1,9} RECORDS DISPLAYED|END OF THE REPORT)$", re.ASCII | re.IGNORECASE
+)
 
 
 @dataclass(slots=True)
@@ -57,6 +60,14 @@ def split_ending(lines: Sequence[Line], first: int) -> tuple[list[Line], ReplyEn
             ending.seen, ending.truncated = bool(match["last"]), bool(match["truncated"])
             return body, ending, list(lines[index + 1 :])
     return body, ending, []
+
+
+def report_joined_ending(lines: Sequence[Line], out: ReportRows) -> None:
+    """Report a last line of the report to which the ending of the reply is joined."""
+    last = next((line for line in reversed(lines) if line.text.strip()), None)
+    if last is not None and _JOINED_ENDING.search(last.text[-_ENDING_LONGEST:]):
+        problem = "the line ends with the number of records, or the end, of the reply: a line end is missing"
+        out.issue(Code.REPORT_CUT, problem, last.no)
 
 
 def report_missing_lines(

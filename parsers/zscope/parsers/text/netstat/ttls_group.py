@@ -38,6 +38,7 @@ def read(body: ReplyBody, out: ReportRows) -> int:
         reader.take(line)
     reader.check_names()
     reader.check_ids()
+    reader.check_connections()
     for entry in reader.entries:
         entry.write(out)
     return reader.groups
@@ -52,6 +53,10 @@ class _GroupReader:
     """Columns of the ids, with the row of each; the heading has none."""
     _group: NetstatRow | None = None
     _environment: NetstatRow | None = None
+    _environments: list[tuple[NetstatRow, list[NetstatRow]]] = field(default_factory=list)
+    """The groups, each with its environments."""
+    _indents: tuple[int, int] = (0, 0)
+    """Indentations of the current group and its environment."""
     _is_table: bool | None = None
     """Whether the groups so far are rows of a table, not labels."""
 
@@ -73,8 +78,9 @@ class _GroupReader:
                 group.put(column, text, line.no)
             self._group = None
             return
+        indent = len(line.text) - len(line.text.lstrip())
         for pair in pairs_of(line.text):
-            if not pair.label or not self._labelled(pair, line.no):
+            if not pair.label or not self._labelled(pair, line.no, indent):
                 self.out.add_unknown_line(line.no, line.text)
                 return
         self.out.used(line.no)
@@ -97,6 +103,18 @@ class _GroupReader:
                 problem = "the group has no Group ID: a line may be missing"
                 self.out.issue(Code.REPORT_CUT, problem, group.line, 1, table=_TABLE)
 
+    def check_connections(self) -> None:
+        """Report groups that have another number of connections than their environments have together."""
+        for group, environments in self._environments:
+            printed = [str(entry.values.get("connections")) for entry in (group, *environments)]
+            if environments and all(text.isascii() and text.isdigit() for text in printed):
+                total, *others = map(int, printed)
+                if total != sum(others):
+                    problem = (
+                        f"the group has {total:,} connections, but its environments have {sum(others):,}"
+                    )
+                    self.out.issue(Code.COUNT_DIFFERS, problem, group.line, table=_TABLE)
+
     def _has_form(self, line: int, *, is_table: bool) -> None:
         """Report a line of the other form than the lines before: one report has one form."""
         if self._is_table not in {None, is_table}:
@@ -109,27 +127,34 @@ class _GroupReader:
         self.entries.append(group)
         self.groups += 1
         self._group, self._environment = group, None
+        self._environments.append((group, []))
         return group
 
-    def _labelled(self, pair: LabelValue, line: int) -> bool:
+    def _labelled(self, pair: LabelValue, line: int, indent: int) -> bool:
         """Store a label, if it belongs to a group; return whether it does."""
         column = _COLUMNS.get(plain_label(pair.label))
         if column == "ttls_group_action":
             self._has_form(line, is_table=False)
             self._begin(line)
+            self._indents = indent, indent
         if self._group is None:
             return False
         if column == "environment":
             same = {name: self._group.values.get(name) for name in ("ttls_group_action", "ttls_group_id")}
             self._environment = NetstatRow(_TABLE, line, dict(same))
             self.entries.append(self._environment)
+            self._environments[-1][1].append(self._environment)
+            self._indents = self._indents[0], indent
         entry = self._group
         if self._environment and (
             column in {None, "environment"} or plain_label(pair.label) in _OF_ENVIRONMENT
         ):
             entry = self._environment
         if column is None:
-            entry.keep(*pair)
+            of_group, of_environment = self._indents
+            # Labels of an environment are further right than it, unless blanks were removed from the text.
+            is_outside = of_group < of_environment and indent <= of_environment and entry.line != line
+            (self._group if is_outside else entry).keep(*pair)
         elif column in entry.values:
             problem = f"a second {pair.label} in one group; the first line of another group may be missing"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line, 1, table=_TABLE)
