@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.parsers.text.faults.text_faults import CUTS, FaultKind, TextFault
 
-from zscope.parsers import InputError, Issue, ReadOptions, read
+from zscope.parsers import Code, InputError, Issue, ReadOptions, read
 from zscope.parsers.api import reader_for
 from zscope.parsers.inputs import members_of
 from zscope.parsers.issues import Issues
@@ -95,8 +95,14 @@ class Judgement:
 
 
 def read_text(path: Path, text: str) -> TextReading:
-    """Write a text into a file and read all its tables."""
+    """Write a text into a file and read all its tables; no text is a reason for a reader to fail."""
     path.write_text(text, encoding="utf-8", newline="")
+    reading = _reading(path)
+    assert not [issue for issue in reading.issues if issue.code is Code.READER_FAILED], text
+    return reading
+
+
+def _reading(path: Path) -> TextReading:
     try:
         result = read(path, tuple(report_tables()))
     except InputError as error:
