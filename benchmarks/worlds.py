@@ -146,14 +146,17 @@ def judge(count: dict[str, Count], manifest: dict[str, Any], prices: list[Any], 
     """Count what the rows of the systems say about the truth, by the CPU time that they are from."""
     source = {row["system"]: row["cpu_source"] for row in costs}
     for row in prices:
-        if row["shared_by"] != "system" or row["part"] != "TLS":
+        # Shares of the price of a system say nothing about those of its jobs.
+        if row["derived_from"] != "connections" or row["part"] != "TLS":
             continue
         of = count.setdefault(source[row["system"]], Count())
-        status = row["status"]
-        of.statuses[status] = of.statuses.get(status, 0) + 1
-        of.add(
-            "price", row["low_cpu_s_per_day"], row["high_cpu_s_per_day"], price_of(manifest, row["system"])
-        )
+        jobs = prices_of_jobs(manifest, row["system"])
+        ends = row["low_cpu_s_per_day"], row["high_cpu_s_per_day"]
+        if row["shared_by"] == "job":
+            of.add("job", *ends, jobs[row["job_name"]])
+            continue
+        of.statuses[row["status"]] = of.statuses.get(row["status"], 0) + 1
+        of.add("price", *ends, sum(jobs.values()))
     for row in costs:
         of, known = count[row["cpu_source"]], manifest["costs"][row["system"]]
         for kind, name in COSTS.items():
@@ -165,11 +168,12 @@ def judge(count: dict[str, Count], manifest: dict[str, Any], prices: list[Any], 
         of.add("difference", row["difference_low_us"], row["difference_high_us"], truth)
 
 
-def price_of(manifest: dict[str, Any], system: str) -> float:
-    """Return what TLS costs on a system, in CPU seconds a day."""
-    jobs = manifest["connection_cpu"][system].values()
-    seconds = (s for job in jobs for kind, s in job["cpu_s"].items() if kind not in NOT_TLS)
-    return float(sum(seconds)) / DAYS
+def prices_of_jobs(manifest: dict[str, Any], system: str) -> dict[str, float]:
+    """Return what TLS costs in each job of a system, in CPU seconds a day."""
+    return {
+        name: float(sum(s for kind, s in job["cpu_s"].items() if kind not in NOT_TLS)) / DAYS
+        for name, job in manifest["connection_cpu"][system].items()
+    }
 
 
 def row_of(name: str, source: str, count: Count, columns: Iterable[str]) -> tuple[str, ...]:
@@ -184,11 +188,11 @@ def row_of(name: str, source: str, count: Count, columns: Iterable[str]) -> tupl
 def report(folder: Path, replicates: int) -> str:
     """Write, load and read all worlds, and return the table."""
     number_of_seeds = -(-replicates // SYSTEMS)
-    columns = ("price", *COSTS, "mb", "difference")
+    columns = ("price", "job", *COSTS, "mb", "difference")
     rows: list[tuple[str, ...]] = [
         (
             *("world", "CPU time", "estimate", "conditional", "range", "not enough data"),
-            *("price of TLS", "full handshake", "resumed", "megabyte", "full less resumed", ""),
+            *("price of TLS", "of a job", "full handshake", "resumed", "megabyte", "full less resumed", ""),
         )
     ]
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

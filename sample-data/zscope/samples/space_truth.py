@@ -52,6 +52,8 @@ class SpaceIntervals:
     parts_s_per_day: tuple[float, float, float]
     """CPU time of full handshakes, of resumed ones and of bytes."""
     jobs_s_per_day: tuple[float, ...]
+    jobs: Series
+    """The counts and the CPU time of the jobs: intervals x jobs x columns of the estimate (`JOB_COLUMNS`)."""
 
     def measured(self, *, spaces: bool = True, plain: bool = True) -> dict[str, Any]:
         """Return the columns that records of address spaces and of connections without TLS lead to."""
@@ -117,11 +119,16 @@ class _SystemCpu:
     traffic: Series
     """The part of the stack that is for datagrams of no connection."""
     jobs: Series
+    """By job and minute."""
     rest: Series
 
     @property
+    def spaces(self) -> Series:
+        return np.asarray(self.stack + self.jobs.sum(axis=0))
+
+    @property
     def all(self) -> Series:
-        return np.asarray(self.stack + self.jobs + self.rest)
+        return np.asarray(self.spaces + self.rest)
 
 
 class _Simulation:
@@ -143,8 +150,10 @@ class _Simulation:
         """Return the intervals."""
         connections = self.connections()
         tls = self.tls(connections)
+        cpu = self.system(connections, tls)
+        columns, jobs = self.measured(connections, cpu)
         return SpaceIntervals(
-            self.measured(connections, self.system(connections, tls)),
+            columns,
             _s_per_day(tls.all.sum(axis=0)),
             (
                 _s_per_day(tls.full.sum(axis=0)),
@@ -152,6 +161,7 @@ class _Simulation:
                 _s_per_day(tls.mb.sum(axis=0)),
             ),
             tuple(_s_per_day(of_job) for of_job in tls.all),
+            jobs,
         )
 
     def persistent(self) -> Series:
@@ -224,11 +234,10 @@ class _Simulation:
         other = unit * world.other * self.following(world.other_follows)
         other += unit * world.other_follows_clock * (self.office - 2 * self.weekend)
         other = _by_minute(other)
-        jobs = self.applications(connections) + (tls.all - tls.in_stack).sum(axis=0)
-        for share in _SHARES:
-            jobs += (
-                _JOBS_US * share + self.noise(world.jobs_noise * unit * share) + world.inside * share * other
-            )
+        jobs = self.applications(connections) + tls.all - tls.in_stack
+        for of_job, share in enumerate(_SHARES):
+            jobs[of_job] += _JOBS_US * share + self.noise(world.jobs_noise * unit * share)
+            jobs[of_job] += world.inside * share * other
         rest = _REST_US + self.noise(world.noise * unit) + (1 - world.inside) * other
         irregular = disturbances(
             self.random, (1, self.count), shifts=world.shifts, batch=world.batch, spikes=world.spikes
@@ -237,7 +246,7 @@ class _Simulation:
         return _SystemCpu(stack, traffic, jobs, rest)
 
     def applications(self, connections: _Connections) -> Series:
-        """Return what the applications of the jobs do for their connections."""
+        """Return what the applications of each job do for its connections."""
         world = self.world
         work = np.array(world.work_us)[:, None] * (
             connections.with_tls + world.plain_work * connections.plain
@@ -246,10 +255,10 @@ class _Simulation:
         work += world.work_of_new_client_us * connections.full
         clock = 1 + world.work_follows_clock * self.office
         varies = np.stack([clock + world.work_varies * self.persistent() for _ in _SHARES])
-        return np.asarray((_by_minute(varies) * work).sum(axis=0))
+        return np.asarray(_by_minute(varies) * work)
 
-    def measured(self, connections: _Connections, cpu: _SystemCpu) -> dict[str, Any]:
-        """Return the columns of the intervals, as a store would have them."""
+    def measured(self, connections: _Connections, cpu: _SystemCpu) -> tuple[dict[str, Any], Series]:
+        """Return the columns of the intervals and those of the jobs, as a store would have them."""
         world = self.world
         recorded = self.recorded_share()
         lost = self.lost()
@@ -261,22 +270,38 @@ class _Simulation:
         def of_spaces_s(rates: Series) -> Series:
             return INTERVAL_S * _apportioned(rates, world.spaces_late_minutes)[1:-1] / 1e6
 
+        by_job = [
+            (
+                counted(full),
+                counted(resumed),
+                counted(mb),
+                counted(plain),
+                counted(plain_mb),
+                of_spaces_s(cpu_us),
+            )
+            for full, resumed, mb, plain, plain_mb, cpu_us in zip(
+                *(connections.full, connections.resumed, connections.mb),
+                *(connections.plain, connections.plain_mb, cpu.jobs),
+                strict=True,
+            )
+        ]
         cpu_s = INTERVAL_S * _by_interval(cpu.all)[1:-1] / 1e6
         most_s = float(np.quantile(cpu_s, world.limit)) if world.limit < 1 else 2 * float(cpu_s.max())
-        return {
+        columns = {
             "start_local": MONDAY + np.arange(self.count) * np.timedelta64(INTERVAL_S, "s"),
             "seconds": np.full(self.count, float(INTERVAL_S)),
             "cpu_s": np.minimum(cpu_s, most_s),
             "full_handshakes": counted(connections.full.sum(axis=0)),
             "resumed_handshakes": counted(connections.resumed.sum(axis=0)),
             "tls_mb": counted(connections.mb.sum(axis=0)),
-            "tls_spaces_cpu_s": of_spaces_s(cpu.stack + cpu.jobs),
+            "tls_spaces_cpu_s": of_spaces_s(cpu.spaces),
             "stack_cpu_s": of_spaces_s(cpu.stack),
             "plain_connections": counted(connections.without_tls),
             "plain_mb": counted(connections.mb_without_tls),
             "datagrams": counted(_DATAGRAMS + cpu.traffic) if world.traffic_known else None,
             "busy_share": np.minimum(cpu_s, most_s) / most_s,
         }
+        return columns, np.stack([np.stack(job, axis=1) for job in by_job], axis=1)
 
     def recorded_share(self) -> Series:
         """Return the share of the records that are not lost, by minute."""

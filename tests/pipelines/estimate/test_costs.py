@@ -400,5 +400,6 @@ def test_every_status_has_a_test() -> None:
         *("range_of_lpar", "range_of_spaces", "equal_load"),
         *("value", "charged_to_stack", "bytes_in_stack", "narrow_range"),
         *("change_in_stack", "change_in_spaces", "change_in_lpar", "parts_not_apart"),
+        *("of_job", "small_job", "job_not_recorded", "jobs_alike"),
     }
     assert set(sentences()) == reached

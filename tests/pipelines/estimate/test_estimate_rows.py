@@ -11,6 +11,7 @@ import pytest
 
 from zscope.pipelines.estimate.costs import ITEMS
 from zscope.pipelines.estimate.estimate_rows import change_rows, estimate_rows
+from zscope.pipelines.estimate.intervals import JOB_COLUMNS
 from zscope.pipelines.metrics import DIGEST_COLUMN, declared
 from zscope.samples.cost_truth import FULL_US, WORLDS, cost_intervals
 from zscope.samples.simulated_series import MONDAY
@@ -35,17 +36,33 @@ def table(tls_share: float | None = None, *, cheaper_us: float = 0) -> pa.Table:
     columns["handshake_source"] = ["zERT detail"] * (2 * HALF)
     columns["tls_spaces_ziip_s"] = pa.array(np.ones(2 * HALF))
     columns["tls_classes_cpu_s"] = pa.array(np.full(2 * HALF, 300.0), mask=~first)
+    columns["jobs"] = pa.array(jobs_of(columns), JOBS)
     return pa.table({**columns, "is_after": np.arange(2 * HALF) >= HALF})
 
 
+JOBS = pa.list_(pa.struct({"job_name": pa.string(), **dict.fromkeys(JOB_COLUMNS, pa.float64())}))
+
+
+def jobs_of(columns: dict[str, Any]) -> list[list[dict[str, Any]] | None]:
+    """WEB1 has all connections, but not in each interval; MQ1 has one handshake in all."""
+    jobs: list[list[dict[str, Any]] | None] = []
+    for number in range(2 * HALF):
+        web = {name: columns[name][number] for name in ("full_handshakes", "resumed_handshakes", "tls_mb")}
+        web |= {"job_name": "WEB1", "plain_connections": 0.0, "plain_mb": 0.0, "cpu_s": 1.0 + number % 7}
+        jobs.append([web] if number % 50 else None)
+    mq = dict.fromkeys(JOB_COLUMNS, 0.0) | {"job_name": "MQ1", "full_handshakes": 1.0, "cpu_s": None}
+    jobs[100] = [mq]
+    return jobs
+
+
 def by_item(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    return {(row["item"], row["unit"]): row for row in rows}
+    return {(row["item"], row["unit"]): row for row in rows if not row.get("job_name")}
 
 
 @pytest.mark.parametrize(("tls_share", "source"), [(None, "LPAR"), (0.1, "address spaces with TLS")])
 def test_a_row_for_each_cost_with_its_data(tls_share: float | None, source: str) -> None:
     rows = list(estimate_rows(table(tls_share)))
-    assert [(row["item"], row["unit"]) for row in rows] == list(ITEMS)
+    assert [(row["item"], row["unit"]) for row in rows if row["job_name"] is None] == list(ITEMS)
     full = by_item(rows)["full handshake", "us"]
     assert full["low"] < FULL_US < full["high"]
     assert (full["cpu_source"], full["interval_s"], full["intervals"], full["days"]) == (
@@ -65,6 +82,24 @@ def test_a_row_for_each_cost_with_its_data(tls_share: float | None, source: str)
     assert full["charged_to"] == (None if tls_share is None else "stack")
     assert full["other_work_most_pct"] == pytest.approx(100 * (1 - full["low"] / full["high"]))
     assert 0 < full["time_effects_pct"] + full["tls_pct"] < 100
+
+
+def test_jobs_have_rows_of_their_own() -> None:
+    """Each has its connections in 24 hours; what is known of the system alone is not repeated."""
+    rows = [row for row in estimate_rows(table(0.1)) if row["job_name"]]
+    web = [row for row in rows if row["job_name"] == "WEB1"]
+    [mq] = [row for row in rows if row["job_name"] == "MQ1"]
+    assert [(row["item"], row["unit"]) for row in web] == [item for item in ITEMS if item[1] != "us"]
+    system = by_item(list(estimate_rows(table(0.1))))["TLS", "s/day"]
+    assert 0.95 * system["handshakes_per_day"] < web[0]["handshakes_per_day"] < system["handshakes_per_day"]
+    assert mq["handshakes_per_day"] == pytest.approx(1 / 14, rel=0.5)
+    assert "the job has 0.0 % of the handshakes" in mq["why"]
+    assert (mq["status"], mq["low"], mq["days"], mq["cpu_source"]) == (
+        *("not enough data", None, 14),
+        "address spaces with TLS",
+    )
+    assert not {"cpu_s_per_day", "tls_pct"} & {*mq}
+    assert {row["job_name"] for row in estimate_rows(table())} == {None}
 
 
 def test_intervals_of_summaries_have_handshakes_of_both_kinds() -> None:
@@ -94,7 +129,7 @@ def test_rows_have_the_declared_columns() -> None:
 
 def test_the_inputs_have_the_columns_of_the_intervals() -> None:
     declared_columns = {column.name for column in declared()["cost_interval"].columns}
-    assert {*table().column_names} - {"is_after"} <= declared_columns
+    assert {*table().column_names} - {"is_after", "jobs"} <= declared_columns
 
 
 def test_a_refused_estimate_has_the_reason_in_each_row() -> None:

@@ -22,6 +22,8 @@ import numpy as np
 from zscope.pipelines.estimate.regression import Prewhitening, is_collinear, regress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from zscope.pipelines.estimate.intervals import Grid, Numbers
     from zscope.pipelines.estimate.regression import Regression, WeightedSum
 
@@ -130,8 +132,14 @@ class SpacesAttribution:
             low = max(low, self.stack.of(_full_less_resumed(weights)).low() - less)
         if self.stack.plain_at is not None:
             low = max(low, self.stack.of(weights, less_plain=_MOST_SET_UP).low() - less)
-        high = self.stack.of(weights, less_plain=_LEAST_SET_UP) + self.jobs.of(weights)
+        high = self.moving(weights, less_plain=_LEAST_SET_UP)
         return low, high.high(upper) + more
+
+    def moving(self, weights: Numbers, *, less_plain: float = 0.0) -> WeightedSum:
+        """Return what moves in all address spaces, less this share of what connections without TLS cost in
+        the stack.
+        """
+        return self.stack.of(weights, less_plain=less_plain) + self.jobs.of(weights)
 
     @property
     def charged_to(self) -> ChargedTo:
@@ -179,37 +187,61 @@ def attribute(grid: Grid, prewhitening: Prewhitening, basis: Numbers, *, kinds_a
     The rows of `basis` are full handshakes, resumed handshakes and megabytes, its columns the costs that are
     estimated.
     """
-    columns = np.stack([grid.full, grid.resumed, grid.mb], axis=1)
-    handshakes = prewhitening.all_effects(grid.full + grid.resumed)
-    load = TlsLoad(grid.mean(columns), float(handshakes.std()))
-    tls = columns @ basis
+    load = tls_load(grid, prewhitening)
+    tls, controls = grid.tls @ basis, known_controls(grid)
     if grid.stack_us is None or grid.tls_spaces_us is None:
-        return LparAttribution(_fit(grid, prewhitening, tls, basis, grid.cpu_us), load)
+        return LparAttribution(fit_spaces(prewhitening, tls, controls, grid.cpu_us).costs(basis), load)
     jobs_us = grid.tls_spaces_us - grid.stack_us
     return SpacesAttribution(
-        _fit(grid, prewhitening, tls, basis, grid.stack_us),
-        _fit(grid, prewhitening, tls, basis, jobs_us),
+        fit_spaces(prewhitening, tls, controls, grid.stack_us).costs(basis),
+        fit_spaces(prewhitening, tls, controls, jobs_us).costs(basis),
         load,
         kinds_apart,
     )
 
 
-def _fit(grid: Grid, prewhitening: Prewhitening, tls: Numbers, basis: Numbers, cpu_us: Numbers) -> SpaceFit:
-    """Return the regression of CPU time on TLS and on what else is known of the connections."""
+def tls_load(grid: Grid, prewhitening: Prewhitening) -> TlsLoad:
+    """Return how much the connections with TLS do, and how much that varies."""
+    return TlsLoad(grid.mean(grid.tls), float(prewhitening.all_effects(grid.full + grid.resumed).std()))
+
+
+def known_controls(grid: Grid) -> dict[str, Numbers]:
+    """Return what else the address spaces do for connections and datagrams, where that is known."""
     controls = {"datagrams": grid.datagrams}
     if grid.plain is not None and grid.plain.mean() >= _FEWEST_PLAIN:
         controls |= {"plain": grid.plain, "plain_mb": grid.plain_mb}
+    return {name: control for name, control in controls.items() if control is not None}
+
+
+@dataclass(frozen=True)
+class SpaceRegression:
+    """The regression of CPU time on counts of TLS and on what else is known of the connections."""
+
+    regression: Regression
+    """Its first coefficients are those of the counts of TLS, followed by those of `controls`."""
+    controls: tuple[str, ...]
+
+    def costs(self, basis: Numbers) -> SpaceFit:
+        """Return what a full handshake, a resumed one and a megabyte cost.
+
+        These are the rows of `basis`; its columns are the counts of TLS.
+        """
+        whole = np.zeros((3 + len(self.controls), len(self.regression.coefficients)))
+        whole[:3, : basis.shape[1]] = basis
+        whole[3:, basis.shape[1] :] = np.eye(len(self.controls))
+        at = {name: 3 + number for number, name in enumerate(self.controls)}
+        return SpaceFit(self.regression.of(whole), at.get("plain"), at.get("plain_mb"))
+
+
+def fit_spaces(
+    prewhitening: Prewhitening, tls: Numbers, controls: Mapping[str, Numbers], cpu_us: Numbers
+) -> SpaceRegression:
+    """Return the regression; controls that are collinear are left out."""
     columns = tls
-    at: dict[str, int] = {}
+    used: list[str] = []
     for name, control in controls.items():
-        if control is None:
-            continue
         more = np.column_stack([columns, control])
         if not is_collinear(prewhitening, more):
-            at[name] = 3 + len(at)
+            used.append(name)
             columns = more
-    whole = np.zeros((3 + len(at), columns.shape[1]))
-    whole[:3, : tls.shape[1]] = basis
-    whole[3:, tls.shape[1] :] = np.eye(len(at))
-    regression = regress(prewhitening, columns, cpu_us).of(whole)
-    return SpaceFit(regression, at.get("plain"), at.get("plain_mb"))
+    return SpaceRegression(regress(prewhitening, columns, cpu_us), tuple(used))

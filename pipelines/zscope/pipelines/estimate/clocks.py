@@ -97,11 +97,18 @@ class ClockDifference:
 def moved(grid: Grid, weights: Numbers) -> Grid:
     """Return the steps with moved counts; `weights` has one row, or one for each step."""
     before, after = grid.neighbours
-    of_before, own, of_after = weights.T
+
+    def between(count: Numbers) -> Numbers:
+        of_before, own, of_after = weights.T.reshape(3, -1, *[1] * (count.ndim - 1))
+        return np.asarray(np.maximum(of_before * count[before] + own * count + of_after * count[after], 0))
+
     columns: dict[str, Any] = {}
     for name in _COUNTS:
         if (count := getattr(grid, name)) is not None:
-            columns[name] = np.maximum(of_before * count[before] + own * count + of_after * count[after], 0)
+            columns[name] = between(count)
+    if grid.jobs is not None:
+        counts, cpu = np.split(grid.jobs, [-1], axis=2)
+        columns["jobs"] = np.concatenate([between(counts), cpu], axis=2)
     return replace(grid, **columns)
 
 

@@ -55,6 +55,13 @@ handshakes and bytes of TLS connections (`cost_interval`). Its results are in `c
    as well, and on these numbers themselves, because what TLS costs is proportional to them. From 60 days
    on, the full handshakes of the neighbouring intervals are included, because some handshakes are counted
    one interval early or late. It contains what servers do for new clients only.
+10. Jobs: handshakes of jobs cost different amounts, by key exchange and certificate. So a job with at least
+   5 % of the handshakes, and with SMF 30 for at least 80 % of the time, has a range of its own. A
+   regression of the CPU time of the stacks has the full handshakes, the resumed ones and the megabytes of
+   each of these jobs as columns, and those of the others together; a regression of the CPU time of the
+   job's address spaces has its own connections with and without TLS. Ends and value follow from both as for
+   a system. The regressions have more coefficients, so the ranges of all jobs together are wider than that
+   of the system.
 
 Each result has a status: `estimate` (the range is narrow), `conditional` (a value on the condition in its
 sentence), `range` (no value) or `not enough data`. Before, these were `ok`, `conditional` and `refused`,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,27 +10,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from zscope.pipelines.estimate.costs import estimate_costs
-from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals
+from zscope.pipelines.estimate.intervals import DAY_S, JOB_COLUMNS, SystemIntervals
+from zscope.pipelines.estimate.jobs import estimate_jobs
 from zscope.pipelines.estimate.periods import compare_periods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from zscope.pipelines.estimate.intervals import Numbers
+    from zscope.pipelines.estimate.stated_costs import TlsCost
 
 _BESIDE = ("tls_spaces_cpu_s", "tls_spaces_ziip_s", "tls_classes_cpu_s")
 """Columns whose mean per day is stored with the estimate."""
 _OPTIONAL = {each.name for each in fields(SystemIntervals) if each.default is None}
-_COLUMNS = [each.name for each in fields(SystemIntervals) if each.name not in {"start_local", "kinds_known"}]
+_NO_COLUMNS = {"start_local", "jobs", "kinds_known"}
+_COLUMNS = [each.name for each in fields(SystemIntervals) if each.name not in _NO_COLUMNS]
 
 
 def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield a row for each cost and each part of the price of a system."""
-    result = estimate_costs(system_intervals(intervals))
+    """Yield a row for each cost and each part of the price of a system, and for each part of that of its
+    jobs.
+    """
+    names, jobs = _jobs(intervals)
+    result = estimate_costs(replace(system_intervals(intervals), jobs=jobs))
     # Intervals whose handshakes are not known show how much of the time is left out.
     known = intervals.filter(pc.is_valid(intervals["handshakes"]))
     time = pc.min_max((known if len(known) else intervals)["start_local"]).as_py()
-    of_system: dict[str, Any] = {
+    of_data: dict[str, Any] = {
         "interval_s": result.step_s,
         "intervals": result.steps,
         "days": result.days,
@@ -38,13 +44,14 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
         "first_local": time["min"],
         "last_local": time["max"],
         "handshake_source": intervals["handshake_source"][0].as_py(),
-        **{f"{name}_per_day": _per_day(intervals, name) for name in _BESIDE},
     }
+    of_system: dict[str, Any] = {f"{name}_per_day": _per_day(intervals, name) for name in _BESIDE}
     if per_day := result.per_day:
         of_system |= {f"{name}_per_day": number for name, number in asdict(per_day).items()}
-    if fitted := result.fitted:
+    fitted = result.fitted
+    if fitted:
+        of_data["cpu_source"] = "LPAR" if fitted.attribution.charged_to is None else "address spaces with TLS"
         of_system |= {
-            "cpu_source": "LPAR" if fitted.attribution.charged_to is None else "address spaces with TLS",
             "time_effects_pct": 100 * fitted.levels.time_share,
             "tls_pct": 100 * fitted.levels.explained_share,
             "outlier_pct": fitted.levels.outlier_pct,
@@ -52,18 +59,51 @@ def estimate_rows(intervals: pa.Table) -> Iterator[dict[str, Any]]:
             "charged_to": fitted.attribution.charged_to,
         }
     for cost in result.costs:
-        yield of_system | {
-            "item": cost.item,
-            "unit": cost.unit,
-            "status": cost.status.kind,
-            "why": cost.status.why,
-            "value": cost.value,
-            "low": cost.low,
-            "high": cost.high,
-            "other_work_most_pct": cost.other_work_most_pct,
-            "conditional_low": cost.conditional_low,
-            "conditional_high": cost.conditional_high,
+        yield of_data | of_system | {"job_name": None} | _of_cost(cost)
+    if fitted is None or result.status.kind == "not enough data":
+        return
+    for job in estimate_jobs(fitted, names):
+        of_job = {
+            "job_name": job.name,
+            "handshakes_per_day": job.handshakes_per_day,
+            "charged_to": job.fitted and job.fitted.attribution.charged_to,
         }
+        for cost in job.costs:
+            yield of_data | of_job | _of_cost(cost)
+
+
+def _of_cost(cost: TlsCost) -> dict[str, Any]:
+    return {
+        "item": cost.item,
+        "unit": cost.unit,
+        "status": cost.status.kind,
+        "why": cost.status.why,
+        "value": cost.value,
+        "low": cost.low,
+        "high": cost.high,
+        "other_work_most_pct": cost.other_work_most_pct,
+        "conditional_low": cost.conditional_low,
+        "conditional_high": cost.conditional_high,
+    }
+
+
+def _jobs(intervals: pa.Table) -> tuple[list[str], Numbers | None]:
+    """Return the names of the jobs, and what they do in each interval: `JOB_COLUMNS`. None without jobs.
+
+    A job that an interval does not name had no connection in it, and its CPU time is not known.
+    """
+    lists = intervals["jobs"].combine_chunks()
+    rows = lists.flatten()
+    name = pc.struct_field(rows, "job_name").dictionary_encode()
+    names: list[str] = name.dictionary.to_pylist()
+    if not names:
+        return names, None
+    jobs = np.zeros((len(intervals), len(names), len(JOB_COLUMNS)))
+    jobs[:, :, JOB_COLUMNS.index("cpu_s")] = np.nan
+    columns = [pc.struct_field(rows, column).to_numpy(zero_copy_only=False) for column in JOB_COLUMNS]
+    at = pc.list_parent_indices(lists).to_numpy(), name.indices.to_numpy(zero_copy_only=False)
+    jobs[at] = np.stack(columns, axis=1)
+    return names, jobs
 
 
 def _per_day(intervals: pa.Table, name: str) -> float | None:

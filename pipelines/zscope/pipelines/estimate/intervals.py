@@ -10,7 +10,7 @@ time ends is left out, because its intervals overlap in local time.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,8 +34,12 @@ _TOGETHER = (
     ("datagrams",),
 )
 """Columns that not all intervals have, by their source."""
+JOB_COLUMNS = ("full_handshakes", "resumed_handshakes", "tls_mb", "plain_connections", "plain_mb", "cpu_s")
+"""What is known of a job in an interval: its connections, and the CPU time of its address spaces (SMF 30)."""
 _TOLERANCE_S = 30
 """How far an interval may begin or end outside its step."""
+_LOG_OFFSET = 0.001
+"""Added to rates before their logarithm, as a share of their mean."""
 _MINUTE_S = 60
 _MONDAY_S = 4 * DAY_S
 """The first Monday of 1970."""
@@ -67,6 +71,8 @@ class SystemIntervals:
     """Datagrams of the stacks that belong to no connection."""
     busy_share: Numbers | None = None
     """CPU time as a share of the capacity of the system."""
+    jobs: Numbers | None = None
+    """`JOB_COLUMNS` of each job, with the shape intervals x jobs x columns; no number if not recorded."""
     kinds_known: bool = True
     """If not, `full_handshakes` has the handshakes of both kinds, and `resumed_handshakes` is zero."""
 
@@ -91,6 +97,8 @@ class Grid:
     plain_mb: Numbers | None
     datagrams: Numbers | None
     busy_share: Numbers | None
+    jobs: Numbers | None
+    """`JOB_COLUMNS` of each job: steps x jobs x columns."""
     fitting_share: float
     """Share of the measured time in intervals that fit into the steps."""
     kinds_known: bool
@@ -100,6 +108,11 @@ class Grid:
     weight: Numbers
     """Time of the period for which a step stands, in steps: more than 1 if the same hour has no complete data
     on other days."""
+
+    @property
+    def tls(self) -> Numbers:
+        """Full handshakes, resumed ones and megabytes as columns."""
+        return np.stack([self.full, self.resumed, self.mb], axis=1)
 
     def mean(self, rates: Numbers) -> Numbers:
         """Return the mean of rates over the period."""
@@ -129,6 +142,9 @@ class Grid:
     def fits(self) -> bool:
         """Whether most of the time is in intervals that fit into the steps."""
         return self.fitting_share >= _LEAST_FITTING
+
+
+Rows = TypeVar("Rows", SystemIntervals, Grid)
 
 
 def on_grid(intervals: SystemIntervals) -> Grid:
@@ -173,13 +189,18 @@ def _with_columns(intervals: SystemIntervals, names: tuple[str, ...]) -> SystemI
     return selected(intervals, known)
 
 
-def selected(intervals: SystemIntervals, rows: Flags | Whole) -> SystemIntervals:
-    """Return some of the intervals, in the order of `rows`."""
+def selected(intervals: Rows, rows: Flags | Whole) -> Rows:
+    """Return some of the intervals or steps, in the order of `rows`."""
     columns = {each.name: getattr(intervals, each.name) for each in fields(intervals)}
     chosen: dict[str, Any] = {
         name: column[rows] for name, column in columns.items() if isinstance(column, np.ndarray)
     }
     return replace(intervals, **chosen)
+
+
+def logarithm(rates: Numbers) -> Numbers:
+    """Return the logarithm of rates, of which some can be zero."""
+    return np.asarray(np.log(rates + _LOG_OFFSET * max(float(rates.mean()), 1e-300)))
 
 
 def _with_step(intervals: SystemIntervals, period: SystemIntervals, step_s: int) -> Grid:
@@ -217,6 +238,7 @@ def _with_step(intervals: SystemIntervals, period: SystemIntervals, step_s: int)
         optional(kept.plain_mb),
         optional(kept.datagrams),
         None if busy is None else rate(busy * kept.seconds),
+        None if kept.jobs is None else np.apply_along_axis(rate, 0, kept.jobs),
         share,
         intervals.kinds_known,
         min(1.0, step_s * int(whole.sum()) / period_s) if period_s else 1.0,

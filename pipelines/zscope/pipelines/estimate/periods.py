@@ -19,9 +19,10 @@ import numpy as np
 
 from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED
 from zscope.pipelines.estimate.clocks import moved
-from zscope.pipelines.estimate.costs import estimate_costs, not_covered
-from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals, on_grid
+from zscope.pipelines.estimate.costs import estimate_costs
+from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals, logarithm, on_grid
 from zscope.pipelines.estimate.regression import Prewhitening, WeightedSum, is_collinear, regress
+from zscope.pipelines.estimate.stated_costs import not_covered
 from zscope.pipelines.estimate.statuses import Status, reason
 from zscope.pipelines.estimate.student_distribution import student
 
@@ -40,8 +41,6 @@ _MONDAY = np.datetime64("1970-01-05T00:00:00")
 """The day from which steps are counted."""
 _S_PER_DAY = DAY_S / 1e6
 """CPU seconds a day for each microsecond per second."""
-_LOG_OFFSET = 0.001
-"""Added to rates before their logarithm, as a share of their mean."""
 _REASONS: dict[MeasuredIn, str] = {
     "stack": "change_in_stack",
     "address spaces with TLS": "change_in_spaces",
@@ -189,7 +188,7 @@ class _Difference:
         self._kinds_apart = old.only_mean is None and new.only_mean is None
         handshakes = grid.full + grid.resumed
         # Other work has a daily curve whose height differs by day. A stack has no such work.
-        profile = np.zeros(len(handshakes)) if self.measured_in == "stack" else _logarithm(handshakes)
+        profile = np.zeros(len(handshakes)) if self.measured_in == "stack" else logarithm(handshakes)
         self._prewhitening = Prewhitening(grid.step, grid.steps_of_day, profile)
         self._columns = {"connection after": is_after * handshakes, "connection": handshakes}
         if grid.mb.any():
@@ -226,10 +225,6 @@ class _Difference:
 
     def _is_collinear(self, columns: dict[str, Numbers]) -> bool:
         return is_collinear(self._prewhitening, _stacked(columns))
-
-
-def _logarithm(rates: Numbers) -> Numbers:
-    return np.asarray(np.log(rates + _LOG_OFFSET * max(float(rates.mean()), 1e-300)))
 
 
 def _stacked(columns: dict[str, Numbers]) -> Numbers:

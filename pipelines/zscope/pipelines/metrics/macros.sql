@@ -465,6 +465,11 @@ SELECT
     )::BOOLEAN AS is_unknown
 FROM judged;
 
+-- Sums ----------------------------------------------------------------------------------------------------
+
+-- The sum of values that are all known.
+CREATE OR REPLACE MACRO sum_of_all(amount) AS if(count(amount) = count(*), sum(amount), NULL);
+
 -- CPU use in reports --------------------------------------------------------------------------------------
 
 -- By how much a report may differ from a record because it has two decimals: in percent of busy time, and in

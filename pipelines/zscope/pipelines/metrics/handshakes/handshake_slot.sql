@@ -1,4 +1,4 @@
--- The handshakes of a system in one CPU interval, by the day on which their connections are settled.
+-- The handshakes of a job in one CPU interval of its system, by the day on which their connections are settled.
 --
 -- A handshake belongs to the interval of its moment. The join uses the minute of a moment, which is much faster
 -- than a comparison of moments with all intervals.
@@ -18,6 +18,7 @@ SELECT
     h.settled_day,
     s.system::VARCHAR AS system,
     s.interval_start_utc::TIMESTAMPTZ AS interval_start_utc,
+    h.job_name::VARCHAR AS job_name,
     count(*) FILTER (WHERE h.kind = 'full') AS full_handshakes,
     count(*) FILTER (WHERE h.kind = 'resumed') AS resumed_handshakes,
     count(*) FILTER (WHERE h.kind = 'failed') AS failed_handshakes,

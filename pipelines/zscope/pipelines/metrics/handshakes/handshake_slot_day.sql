@@ -1,4 +1,4 @@
--- The handshakes of a system in one CPU interval, of the connections that are settled on one day.
+-- The handshakes of a job in one CPU interval, of the connections that are settled on one day.
 
 SELECT
     settled_day AS day,

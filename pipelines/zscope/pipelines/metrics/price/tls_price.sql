@@ -1,9 +1,11 @@
 -- CPU time per day for TLS, per system and as shares per job, port, rule and client network, with a status.
 --
--- The price of a system comes from cost_estimate. Jobs, ports, AT-TLS rules, client networks, key exchanges and
--- roles have shares of it: their shares of the full handshakes, the resumed ones and the megabytes, weighted with
--- the price of each kind. If full and resumed handshakes are not estimated separately, all handshakes have the same
--- price. A share is on the condition that handshakes and bytes cost the same in all of them, so it is no estimate.
+-- The price of a system comes from cost_estimate, and that of the jobs that have one of their own. A port has shares of
+-- the prices of its jobs if all of them have one. Other jobs and ports, AT-TLS rules, client networks, key exchanges and
+-- roles have shares of the price of the system. A share is that of the full handshakes, the resumed ones and the
+-- megabytes, weighted with the price of each kind. If full and resumed handshakes are not estimated separately, all
+-- handshakes have the same price. A share is on the condition that handshakes and bytes cost the same in all of them,
+-- so it is no estimate.
 --
 -- The MSU of TLS are its share of the CPU time in the four hours with the most CPU time, multiplied by the
 -- highest four-hour average in SMF 70 on the days of the estimate. An average of 0 is none: the field has it if nothing
@@ -16,6 +18,7 @@ WITH parameters AS (
 by_unit AS (
     SELECT
         system,
+        job_name,
         item AS part,
         any_value(first_local) AS first_local,
         any_value(last_local) AS last_local,
@@ -35,7 +38,16 @@ by_unit AS (
         any_value(high) FILTER (WHERE unit = '% of peak') AS high_peak_pct
     FROM cost_estimate
     WHERE unit <> 'us'
-    GROUP BY system, item
+    GROUP BY system, job_name, item
+),
+
+-- The jobs with a price of their own.
+own AS (
+    SELECT
+        system,
+        job_name
+    FROM by_unit
+    WHERE job_name IS NOT NULL AND part = 'TLS' AND high_day_s IS NOT NULL
 ),
 
 from_summaries AS (
@@ -115,6 +127,7 @@ grouped AS (
             WHEN 15 THEN 'system'
             WHEN 7 THEN 'job'
             WHEN 11 THEN 'port'
+            WHEN 3 THEN 'port of a job'
             WHEN 13 THEN 'key exchange'
             ELSE 'role'
         END AS shared_by,
@@ -133,13 +146,16 @@ grouped AS (
         QUALIFY hour_utc > max(hour_utc) OVER (PARTITION BY system) - INTERVAL 92 DAY
     )
     GROUP BY GROUPING SETS (
-        (system), (system, job_name), (system, server_port), (system, key_exchange), (system, handshake_role)
+        (system), (system, job_name), (system, server_port), (system, job_name, server_port), (system, key_exchange),
+        (system, handshake_role)
     )
 ),
 
 -- Computed once, however often it is read below.
 every_group AS MATERIALIZED (
-    SELECT *
+    SELECT
+        *,
+        if(shared_by = 'port of a job', job_name, NULL) AS of_job
     FROM grouped
     WHERE shared_by NOT IN ('key exchange', 'role') OR coalesce(key_exchange, handshake_role) IS NOT NULL
     UNION ALL BY NAME
@@ -156,17 +172,19 @@ every_group AS MATERIALIZED (
     WHERE shared_by IN ('rule', 'client network')
 ),
 
--- The rules and client networks are those of the last week: their shares are those of all connections of it.
+-- A port of a job has shares of the job, all others of the system. The rules and client networks are those of the last
+-- week: their shares are those of all connections of it.
 in_all AS (
     SELECT
         system,
         shared_by,
+        of_job,
         sum(handshakes) AS handshakes,
         sum(full_handshakes) AS full_handshakes,
         sum(resumed_handshakes) AS resumed_handshakes,
         sum(megabytes) AS megabytes
     FROM every_group
-    GROUP BY system, shared_by
+    GROUP BY system, shared_by, of_job
 ),
 
 -- The share of the handshakes of each kind and of the megabytes.
@@ -180,7 +198,8 @@ counted AS (
             {'kind': 'bulk data', 'share': g.megabytes / nullif(s.megabytes, 0)}
         ], recursive := true)
     FROM every_group AS g
-    INNER JOIN in_all AS s ON g.system = s.system AND g.shared_by = s.shared_by
+    INNER JOIN in_all AS s
+        ON g.system = s.system AND g.shared_by = s.shared_by AND g.of_job IS NOT DISTINCT FROM s.of_job
     WHERE g.shared_by <> 'system'
 ),
 
@@ -188,13 +207,14 @@ counted AS (
 priced AS (
     SELECT
         system,
+        job_name,
         part AS kind,
         coalesce(day_s, (low_day_s + high_day_s) / 2) AS weight_s
     FROM by_unit
     WHERE weight_s IS NOT NULL AND part <> 'TLS'
     QUALIFY
         part <> 'handshakes'
-        OR count_if(part IN ('full handshakes', 'resumed handshakes')) OVER (PARTITION BY system) < 2
+        OR count_if(part IN ('full handshakes', 'resumed handshakes')) OVER (PARTITION BY system, job_name) < 2
 ),
 
 -- The kinds that belong to each part of the price.
@@ -219,7 +239,8 @@ part AS (
         m.part,
         sum(c.share * p.weight_s) / nullif(sum(p.weight_s), 0) AS share
     FROM counted AS c
-    INNER JOIN priced AS p ON c.system = p.system AND c.kind = p.kind
+    INNER JOIN priced AS p
+        ON c.system = p.system AND c.kind = p.kind AND c.of_job IS NOT DISTINCT FROM p.job_name
     INNER JOIN membership AS m ON c.kind = m.kind
     -- Bytes have no key exchange and no role.
     WHERE c.shared_by NOT IN ('key exchange', 'role') OR m.part NOT IN ('bulk data', 'TLS')
@@ -247,8 +268,9 @@ contradiction AS (
             tls_classes_cpu_s_per_day,
             tls_spaces_ziip_s_per_day
         FROM cost_estimate
+        WHERE job_name IS NULL
     ) AS c
-    LEFT JOIN by_unit AS b ON c.system = b.system AND b.part = 'TLS'
+    LEFT JOIN by_unit AS b ON c.system = b.system AND b.part = 'TLS' AND b.job_name IS NULL
 ),
 
 estimate AS (
@@ -270,6 +292,123 @@ estimate AS (
         c.ziip_s
     FROM by_unit AS e
     LEFT JOIN contradiction AS c ON e.system = c.system
+),
+
+-- The jobs of ports of which all jobs have a price of their own.
+job_of_port AS (
+    SELECT
+        p.system,
+        p.server_port,
+        p.job_name
+    FROM every_group AS p
+    LEFT JOIN own AS o ON p.system = o.system AND p.job_name = o.job_name
+    WHERE p.shared_by = 'port of a job' AND p.handshakes + p.megabytes > 0
+    QUALIFY bool_and(o.job_name IS NOT NULL) OVER (PARTITION BY p.system, p.server_port)
+),
+
+-- Of which price a row has which share: of that of the system, or of that of each job in `of_job`.
+source AS (
+    SELECT
+        p.*,
+        p.share AS factor
+    FROM part AS p
+    LEFT JOIN own AS o ON p.system = o.system AND p.job_name = o.job_name
+    LEFT JOIN (SELECT DISTINCT system, server_port FROM job_of_port) AS j
+        ON p.system = j.system AND p.server_port = j.server_port
+    WHERE p.shared_by <> 'port of a job' AND o.job_name IS NULL AND (p.shared_by <> 'port' OR j.system IS NULL)
+    UNION ALL BY NAME
+    SELECT
+        p.* REPLACE (p.job_name AS of_job),
+        1 AS factor
+    FROM part AS p
+    SEMI JOIN own AS o ON p.system = o.system AND p.job_name = o.job_name
+    WHERE p.shared_by = 'job'
+    UNION ALL BY NAME
+    -- A part that a job has no price of makes that of the port unknown.
+    SELECT
+        p.* REPLACE (j.job_name AS of_job),
+        coalesce(s.share, 0) AS factor
+    FROM part AS p
+    INNER JOIN job_of_port AS j ON p.system = j.system AND p.server_port = j.server_port
+    LEFT JOIN part AS s
+        ON j.system = s.system AND j.server_port = s.server_port AND j.job_name = s.of_job AND p.part = s.part
+    WHERE p.shared_by = 'port'
+    UNION ALL BY NAME
+    SELECT
+        system,
+        'system' AS shared_by,
+        part,
+        1 AS share,
+        1 AS factor
+    FROM by_unit
+    WHERE job_name IS NULL
+),
+
+added_up AS (
+    SELECT
+        s.system,
+        s.shared_by,
+        s.job_name,
+        s.server_port,
+        s.rule_name,
+        s.client_network,
+        s.key_exchange,
+        s.handshake_role,
+        s.part,
+        s.share,
+        count(s.of_job) AS jobs,
+        min(s.factor) AS least_factor,
+        arg_max(e.status, list_position(['estimate', 'conditional', 'range', 'not enough data'], e.status)) AS status,
+        string_agg(
+            if(s.shared_by = 'port' AND s.of_job IS NOT NULL, 'job ' || s.of_job || ': ', '') || e.why, '; '
+            ORDER BY s.of_job
+        ) AS why,
+        sum_of_all(e.day_s * s.factor) AS day_s,
+        sum_of_all(e.low_day_s * s.factor) AS low_day_s,
+        sum_of_all(e.high_day_s * s.factor) AS high_day_s,
+        sum_of_all(e.lpar_pct * s.factor) AS lpar_pct,
+        sum_of_all(e.low_lpar_pct * s.factor) AS low_lpar_pct,
+        sum_of_all(e.high_lpar_pct * s.factor) AS high_lpar_pct,
+        sum_of_all(e.peak_pct * s.factor) AS peak_pct,
+        sum_of_all(e.low_peak_pct * s.factor) AS low_peak_pct,
+        sum_of_all(e.high_peak_pct * s.factor) AS high_peak_pct,
+        any_value(e.other_work_most_pct) AS other_work_most_pct,
+        if(min(e.charged_to) = max(e.charged_to), min(e.charged_to), NULL) AS charged_to,
+        any_value(e.classes_s) AS classes_s,
+        any_value(e.ziip_s) AS ziip_s,
+        any_value(e.covered_pct) AS covered_pct,
+        any_value(e.first_local) AS first_local,
+        any_value(e.last_local) AS last_local
+    FROM source AS s
+    INNER JOIN estimate AS e
+        ON s.system = e.system AND s.part = e.part AND s.of_job IS NOT DISTINCT FROM e.job_name
+    WHERE s.share > 0
+    GROUP BY
+        s.system, s.shared_by, s.job_name, s.server_port, s.rule_name, s.client_network, s.key_exchange,
+        s.handshake_role, s.part, s.share
+),
+
+price AS (
+    SELECT
+        * REPLACE (
+            if(jobs > 1, 100 * (1 - low_day_s / high_day_s), other_work_most_pct) AS other_work_most_pct
+        ),
+        CASE
+            WHEN shared_by = 'system' OR shared_by = 'job' AND jobs > 0 THEN 'connections'
+            WHEN jobs > 0 THEN 'jobs'
+            ELSE 'system'
+        END AS derived_from,
+        CASE
+            WHEN jobs > 0
+                THEN if(least_factor < 1, 'if handshakes and bytes of all ports of a job cost the same', NULL)
+            WHEN shared_by = 'job' THEN 'if handshakes and bytes of all jobs cost the same'
+            WHEN shared_by = 'port' THEN 'if handshakes and bytes of all ports cost the same'
+            WHEN shared_by = 'rule' THEN 'if handshakes and bytes of all rules cost the same'
+            WHEN shared_by = 'client network' THEN 'if handshakes and bytes of all client networks cost the same'
+            WHEN shared_by = 'key exchange' THEN 'if handshakes of all key exchanges cost the same'
+            WHEN shared_by = 'role' THEN 'if handshakes in all roles cost the same'
+        END AS condition
+    FROM added_up
 ),
 
 -- Operations on the cryptographic cards of the system alone; records can also count those of the whole machine.
@@ -310,7 +449,7 @@ card AS (
 )
 
 SELECT
-    e.system::VARCHAR AS system,
+    p.system::VARCHAR AS system,
     p.shared_by::VARCHAR AS shared_by,
     p.job_name::VARCHAR AS job_name,
     p.server_port::BIGINT AS server_port,
@@ -318,31 +457,32 @@ SELECT
     p.client_network::VARCHAR AS client_network,
     p.key_exchange::VARCHAR AS key_exchange,
     p.handshake_role::VARCHAR AS handshake_role,
-    e.part::VARCHAR AS part,
-    if(e.status = 'estimate' AND p.condition IS NOT NULL, 'conditional', e.status)::VARCHAR AS status,
-    (e.day_s * p.share)::DOUBLE AS cpu_s_per_day,
-    (e.low_day_s * p.share)::DOUBLE AS low_cpu_s_per_day,
-    (e.high_day_s * p.share)::DOUBLE AS high_cpu_s_per_day,
+    p.part::VARCHAR AS part,
+    p.derived_from::VARCHAR AS derived_from,
+    if(p.status = 'estimate' AND p.condition IS NOT NULL, 'conditional', p.status)::VARCHAR AS status,
+    p.day_s::DOUBLE AS cpu_s_per_day,
+    p.low_day_s::DOUBLE AS low_cpu_s_per_day,
+    p.high_day_s::DOUBLE AS high_cpu_s_per_day,
     (100 * p.share)::DOUBLE AS share_pct,
-    (e.lpar_pct * p.share)::DOUBLE AS lpar_pct,
-    (e.low_lpar_pct * p.share)::DOUBLE AS low_lpar_pct,
-    (e.high_lpar_pct * p.share)::DOUBLE AS high_lpar_pct,
-    (e.peak_pct * p.share)::DOUBLE AS peak_pct,
-    (e.low_peak_pct * p.share)::DOUBLE AS low_peak_pct,
-    (e.high_peak_pct * p.share)::DOUBLE AS high_peak_pct,
-    (m.peak_msu * e.peak_pct * p.share / 100)::DOUBLE AS msu,
-    (m.peak_msu * e.low_peak_pct * p.share / 100)::DOUBLE AS low_msu,
-    (m.peak_msu * e.high_peak_pct * p.share / 100)::DOUBLE AS high_msu,
-    (m.peak_msu * e.peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS price,
-    (m.peak_msu * e.low_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS low_price,
-    (m.peak_msu * e.high_peak_pct * p.share / 100 * a.price_per_msu)::DOUBLE AS high_price,
+    p.lpar_pct::DOUBLE AS lpar_pct,
+    p.low_lpar_pct::DOUBLE AS low_lpar_pct,
+    p.high_lpar_pct::DOUBLE AS high_lpar_pct,
+    p.peak_pct::DOUBLE AS peak_pct,
+    p.low_peak_pct::DOUBLE AS low_peak_pct,
+    p.high_peak_pct::DOUBLE AS high_peak_pct,
+    (m.peak_msu * p.peak_pct / 100)::DOUBLE AS msu,
+    (m.peak_msu * p.low_peak_pct / 100)::DOUBLE AS low_msu,
+    (m.peak_msu * p.high_peak_pct / 100)::DOUBLE AS high_msu,
+    (m.peak_msu * p.peak_pct / 100 * a.price_per_msu)::DOUBLE AS price,
+    (m.peak_msu * p.low_peak_pct / 100 * a.price_per_msu)::DOUBLE AS low_price,
+    (m.peak_msu * p.high_peak_pct / 100 * a.price_per_msu)::DOUBLE AS high_price,
     CASE
-        WHEN e.status = 'not enough data' THEN 'the price is not known'
+        WHEN p.status = 'not enough data' THEN 'the price is not known'
         WHEN m.peak_msu IS NULL THEN 'no four-hour average above 0 in SMF 70-1 on the days of the estimate'
-        WHEN e.high_peak_pct IS NULL THEN 'no four hours in a row have complete data'
+        WHEN p.high_peak_pct IS NULL THEN 'no four hours in a row have complete data'
     END::VARCHAR AS why_no_msu,
     concat(
-        e.system,
+        p.system,
         CASE p.shared_by
             WHEN 'job' THEN ', job ' || coalesce(p.job_name, 'unknown')
             WHEN 'port' THEN ', port ' || coalesce(p.server_port::VARCHAR, 'unknown')
@@ -353,74 +493,61 @@ SELECT
         END,
         ': ',
         CASE
-            WHEN e.status = 'not enough data' THEN format('the CPU time of {} is not known: {}', e.part, e.why)
-            WHEN e.status = 'estimate' AND e.day_s IS NOT NULL
+            WHEN p.status = 'not enough data' THEN format('the CPU time of {} is not known: {}', p.part, p.why)
+            WHEN p.status = 'estimate' AND p.day_s IS NOT NULL
                 THEN format(
                     '{} CPU seconds a day for {} ({} to {}), {} % of the LPAR',
-                    number_text(e.day_s * p.share),
-                    e.part,
-                    number_text(e.low_day_s * p.share),
-                    number_text(e.high_day_s * p.share),
-                    number_text(e.lpar_pct * p.share)
-                ) || coalesce(format(' and {} % of its busiest four hours', number_text(e.peak_pct * p.share)), '')
+                    number_text(p.day_s),
+                    p.part,
+                    number_text(p.low_day_s),
+                    number_text(p.high_day_s),
+                    number_text(p.lpar_pct)
+                ) || coalesce(format(' and {} % of its busiest four hours', number_text(p.peak_pct)), '')
             ELSE format(
                 '{} {} CPU seconds a day for {}, at most {} % of the LPAR',
-                if(e.low_day_s > 0, number_text(e.low_day_s * p.share) || ' to', 'at most'),
-                number_text(e.high_day_s * p.share),
-                e.part,
-                number_text(e.high_lpar_pct * p.share)
+                if(p.low_day_s > 0, number_text(p.low_day_s) || ' to', 'at most'),
+                number_text(p.high_day_s),
+                p.part,
+                number_text(p.high_lpar_pct)
             )
         END,
         -- Where the coverage is the reason, the sentence states it.
-        CASE WHEN e.status <> 'not enough data' THEN concat(', ' || p.condition, '; ' || incomplete_text(e.covered_pct)) END
+        CASE WHEN p.status <> 'not enough data' THEN concat(', ' || p.condition, '; ' || incomplete_text(p.covered_pct)) END
     )::VARCHAR AS sentence,
     CASE
-        WHEN p.shared_by = 'system' OR e.status = 'not enough data' THEN e.why
+        WHEN p.condition IS NULL OR p.status = 'not enough data' THEN p.why
         ELSE concat_ws(
             '; ',
             concat(
-                'a share of the price of the system',
+                if(p.derived_from = 'jobs', 'shares of the prices of its jobs', 'a share of the price of the system'),
                 CASE WHEN p.shared_by IN ('rule', 'client network') THEN ' by the last seven days' END,
                 ', ',
                 p.condition
             ),
-            e.why
+            j.why,
+            p.why
         )
     END::VARCHAR AS why,
-    CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN e.classes_s END::DOUBLE
+    CASE WHEN p.shared_by = 'system' AND p.part = 'TLS' THEN p.classes_s END::DOUBLE
         AS service_classes_cpu_s_per_day,
-    CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN e.ziip_s END::DOUBLE AS ziip_s_per_day,
-    CASE WHEN p.shared_by = 'system' AND e.part = 'TLS' THEN k.operations END::DOUBLE AS card_operations_per_day,
-    e.charged_to::VARCHAR AS charged_to,
-    if(e.status = 'not enough data', NULL, e.other_work_most_pct)::DOUBLE AS other_work_most_pct,
-    e.covered_pct::DOUBLE AS covered_pct,
-    e.first_local::TIMESTAMP AS first_local,
-    e.last_local::TIMESTAMP AS last_local
-FROM estimate AS e
+    CASE WHEN p.shared_by = 'system' AND p.part = 'TLS' THEN p.ziip_s END::DOUBLE AS ziip_s_per_day,
+    CASE WHEN p.shared_by = 'system' AND p.part = 'TLS' THEN k.operations END::DOUBLE AS card_operations_per_day,
+    p.charged_to::VARCHAR AS charged_to,
+    if(p.status = 'not enough data', NULL, p.other_work_most_pct)::DOUBLE AS other_work_most_pct,
+    p.covered_pct::DOUBLE AS covered_pct,
+    p.first_local::TIMESTAMP AS first_local,
+    p.last_local::TIMESTAMP AS last_local
+FROM price AS p
 CROSS JOIN parameters AS a
-INNER JOIN (
-    SELECT
-        *,
-        CASE shared_by
-            WHEN 'job' THEN 'if handshakes and bytes of all jobs cost the same'
-            WHEN 'port' THEN 'if handshakes and bytes of all ports cost the same'
-            WHEN 'rule' THEN 'if handshakes and bytes of all rules cost the same'
-            WHEN 'client network' THEN 'if handshakes and bytes of all client networks cost the same'
-            WHEN 'key exchange' THEN 'if handshakes of all key exchanges cost the same'
-            ELSE 'if handshakes in all roles cost the same'
-        END AS condition
-    FROM part
-    UNION ALL BY NAME
-    SELECT
-        system,
-        'system' AS shared_by,
-        part,
-        1 AS share
-    FROM by_unit
-) AS p ON e.system = p.system AND e.part = p.part
-LEFT JOIN peak AS m ON e.system = m.system
-LEFT JOIN card AS k ON e.system = k.system
-WHERE p.shared_by = 'system' OR p.share > 0
+LEFT JOIN peak AS m ON p.system = m.system
+LEFT JOIN card AS k ON p.system = k.system
+LEFT JOIN by_unit AS j
+    ON
+        p.shared_by = 'job'
+        AND p.system = j.system
+        AND p.job_name = j.job_name
+        AND j.part = 'TLS'
+        AND j.status = 'not enough data'
 ORDER BY
-    e.system, p.shared_by <> 'system', p.shared_by, e.part <> 'TLS', e.part, p.share DESC,
+    p.system, p.shared_by <> 'system', p.shared_by, p.part <> 'TLS', p.part, p.share DESC,
     p.job_name, p.server_port, p.rule_name, p.client_network, p.key_exchange, p.handshake_role
