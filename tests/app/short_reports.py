@@ -22,4 +22,4 @@ def shorten_report(patch: pytest.MonkeyPatch, *sections: str) -> None:
     short = replace(whole, sections=tuple(each for each in whole.sections if each.id in sections))
     assert len(short.sections) == len(sections)
     patch.setattr(report_page, "report_declaration", lambda: short)
-    patch.setattr(report_page, "conclusions", lambda *_, **__: [])
+    patch.setattr(report_page, "_sentences", lambda *_: [])

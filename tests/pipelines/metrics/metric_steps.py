@@ -30,7 +30,7 @@ from zscope.schemas.arrow import create_table
 from zscope.schemas.reference import reference_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from tests.pipelines.metrics.case_tables import Row
@@ -108,6 +108,21 @@ class StepTables:
             for row in returned if name in EVIDENCE else ():
                 row[EVIDENCE_ROWS] = self._number_of_rows(row[EVIDENCE[name]])
             return returned
+
+    @contextmanager
+    def computed(
+        self, name: str, fill: Callable[[duckdb.DuckDBPyConnection], AbstractSet[str]]
+    ) -> Iterator[None]:
+        """Have the rows of all steps below a metric, for several queries.
+
+        The function fills tables, and steps that are computed in Python, and returns their names.
+        """
+        with self._undone({}):
+            filled = {*fill(self.connection)}
+            for step in steps_between(name, {}):
+                if self._fill(declared()[step], filled, has_parameters=False):
+                    filled.add(step)
+            yield
 
     def _fill(self, step: Metric, filled: AbstractSet[str], *, has_parameters: bool) -> int:
         """Compute a step and return the number of its rows; without rows to read, only the first time."""

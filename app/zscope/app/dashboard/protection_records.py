@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from zscope.pipelines.summary import records_and_coverage
+from zscope.pipelines.quantities import percent
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -37,6 +37,20 @@ def handshake_records(data: PageData) -> str:
     recorded = [row for row in rows if row["state"] != "not recorded"]
     covered_hours = sum(row["covered_hours"] for row in recorded)
     return records_and_coverage("zERT detail", covered_hours, sum(row["hours"] for row in recorded))
+
+
+def records_and_coverage(source: str, covered_hours: float | None, hours: float | None) -> str:
+    """Return the records that a share comes from, with how many of the hours they cover.
+
+    >>> records_and_coverage("zERT summary", 18, 24)
+    'zERT summaries (75.0 % of the hours)'
+    >>> records_and_coverage("zERT detail", None, None)
+    'zERT details (of an unknown share of the hours)'
+    """
+    records = {"zERT summary": "zERT summaries", "zERT detail": "zERT details"}.get(source, source)
+    if covered_hours is None or not hours:
+        return f"{records} (of an unknown share of the hours)"
+    return f"{records} ({percent(100 * covered_hours / hours)} of the hours)"
 
 
 def chosen_records(data: PageData, key: str) -> dict[str, Any] | None:

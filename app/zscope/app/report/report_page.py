@@ -9,17 +9,16 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zscope.app.report.elements import add, add_lines, add_text, document, written
 from zscope.app.report.pictures import add_picture
 from zscope.app.report.report_rows import part_rows, store_facts
 from zscope.app.report.report_tables import add_table, heading, shown
 from zscope.app.report.section_declarations import report_declaration
+from zscope.app.shared.shown_statements import STATEMENT, command_line, shown_sql
 from zscope.pipelines.metrics import metric
 from zscope.pipelines.store.sql_sandbox import QueryError
-from zscope.pipelines.summary import conclusions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,14 +31,10 @@ if TYPE_CHECKING:
 _TITLE = "Report on TLS"
 _SYNTHETIC = "The store has synthetic data: its benchmark runs check the calculation, not the result."
 _SECTION_OF = {
-    "price": "price", "saving": "advice", "exposure": "exposure", "certificates": "exposure",
-    "change": "changes",
+    "price": "price", "saving": "advice", "exposure": "exposure", "old versions": "exposure",
+    "certificates": "exposure", "change": "changes", "coverage": "coverage",
 }  # fmt: skip
-"""The section with the evidence of each sentence."""
-_HEADINGS = {
-    "price": "What TLS costs", "saving": "What to change first", "exposure": "What is unprotected",
-    "certificates": "What will expire", "change": "What changed",
-}  # fmt: skip
+"""The section with the evidence of each statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,25 +125,20 @@ def _last_load(facts: Row) -> str:
 
 
 def _sentences(main: Element, data: ReportData) -> list[str]:
-    """Add the sentences of the summary."""
-
-    def run(name: str, sql: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = data.found(name, sql).to_pylist()
-        return rows
-
+    """Add the statements that are shown first."""
     section = add(main, "section", id="summary")
     add(section, "h2", "In short")
-    filters = data.filters
     try:
-        said = conclusions(run, chosen_period=filters.has_period, of_parts=filters.has_parts)
+        statements = data.found(STATEMENT, shown_sql("found")).to_pylist()
     except QueryError as error:
         return [_failure(section, "summary", error)]
     listed = add(section, "ul", class_="sentences")
-    for each in said:
+    for each in statements:
         item = add(listed, "li")
-        add(item, "a", _HEADINGS[each.about], href=f"#{_SECTION_OF[each.about]}")
-        add_text(item, f": {each.sentence}")
-        _note_ignored(item, data.without_effect(each.metric))
+        add(item, "a", each["heading"], href=f"#{_SECTION_OF[each['subject']]}")
+        add_text(item, f": {each['sentence']}")
+        if each["not_filtered_by"]:
+            add(item, "p", f"Not filtered by {each['not_filtered_by']}.", class_="note")
     return []
 
 
@@ -243,16 +233,7 @@ def command_of(data: ReportData, found: PartRows) -> str:
         words += filters.options()
     if "system" not in found.ignored:
         words += [word for system in filters.systems for word in ("--system", system)]
-    return " ".join(map(_quoted, words))
-
-
-def _quoted(word: str) -> str:
-    """Quote a word for a shell; SQL has apostrophes, so quotation marks are easier to read.
-
-    >>> print(_quoted("part = 'TLS'"), _quoted("day"), _quoted("a b"))
-    "part = 'TLS'" day 'a b'
-    """
-    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else quote(word)
+    return command_line(words)
 
 
 def _note_ignored(parent: Element, ignored: tuple[str, ...]) -> None:

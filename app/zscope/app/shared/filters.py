@@ -98,11 +98,11 @@ class Filters:
     def without_effect_on(self, metric: Metric) -> tuple[str, ...]:
         """Return the filters that are set but cannot narrow a metric.
 
-        A metric that takes its period as parameters has no clock, but follows the period.
+        A metric that takes its period and filters as parameters follows them without a clock and columns.
         """
         columns = {column.name for column in metric.columns if column.in_file}
-        names = self.without_effect(columns, metric.clock)
-        return tuple(name for name in names if not (name == "period" and metric.period))
+        followed = {*metric.filters, *(["period"] if metric.period else [])}
+        return tuple(name for name in self.without_effect(columns, metric.clock) if name not in followed)
 
     def _parts(self, columns: Collection[str], clock: str) -> Iterator[tuple[str, str]]:
         """Name and condition of each filter that is set; the condition is empty if the column is missing."""
@@ -130,14 +130,17 @@ class Filters:
 
     def selection(self, metric: Metric, where: str = "") -> MetricSelection:
         """Return the selection of a metric's rows; `where` is a further condition."""
-        columns = {column.name for column in metric.columns if column.in_file}
         of_days = self.first_day is not None or self.last_day is not None
-        conditions = self.conditions(columns, "" if of_days else metric.clock)
-        if where:
-            conditions.append(f"({where})")
         # A metric that takes its period as parameters has no column for it.
         begin, end = (self.begin, self.end) if metric.period and not of_days else (None, None)
         days = (self.first_day, self.last_day) if metric.period or metric.clock else (None, None)
+        if metric.filters:
+            chosen = {"stack": self.stacks, "port": self.ports, "job": self.jobs, "role": self.roles}
+            return MetricSelection(self.systems, begin, end, where, *days, chosen)
+        columns = {column.name for column in metric.columns if column.in_file}
+        conditions = self.conditions(columns, "" if of_days else metric.clock)
+        if where:
+            conditions.append(f"({where})")
         return MetricSelection((), begin, end, " AND ".join(conditions), *days)
 
 

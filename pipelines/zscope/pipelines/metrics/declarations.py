@@ -194,6 +194,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """Instead of a clock: the two parameters that a period sets, if it does not choose rows of the result but
     the data they are calculated from.
     """
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """The same for the other filters: the parameters that `system`, `stack`, `port`, `job` and `role` set."""
     formula: str = ""
     sources: str = ""
     planning: str = ""

@@ -349,6 +349,47 @@ END;
 CREATE OR REPLACE MACRO number_text(number) AS
     if(abs(number) >= 99.95, format('{:,.0f}', number::DOUBLE), format('{:.3g}', number::DOUBLE));
 
+-- A percentage for a sentence, with one decimal.
+CREATE OR REPLACE MACRO percent_text(percentage) AS
+    if(percentage > 0 AND percentage < 0.05, 'less than 0.1 %', format('{:.1f} %', percentage::DOUBLE));
+
+-- A number of things for a sentence.
+CREATE OR REPLACE MACRO counted_text(things, noun) AS format('{:,} {}{}', things::BIGINT, noun, if(things = 1, '', 's'));
+
+-- A point in time for a sentence, in UTC whatever the time zone of the session is.
+CREATE OR REPLACE MACRO moment_text(moment_utc) AS
+    strftime(make_timestamp(epoch_us(moment_utc)), '%Y-%m-%d %H:%M UTC');
+
+-- The length of a period for a sentence: in days if it has whole days or more than two, otherwise in hours.
+CREATE OR REPLACE MACRO length_text(from_utc, to_utc) AS CASE
+    WHEN epoch(to_utc - from_utc) % 86400 = 0 THEN counted_text(epoch(to_utc - from_utc) / 86400, 'day')
+    WHEN epoch(to_utc - from_utc) > 172800 THEN format('{:.1f} days', epoch(to_utc - from_utc) / 86400)
+    ELSE counted_text(ceil(epoch(to_utc - from_utc) / 3600), 'hour')
+END;
+
+-- A change for a sentence: in percent, and from the tenfold on, how many times as many there are.
+CREATE OR REPLACE MACRO relative_text(change_pct) AS
+    if(change_pct < 900, format('{:+.1f} %', change_pct), format('{:,.0f} times as many', 1 + change_pct / 100));
+
+-- Filters -------------------------------------------------------------------------------------------------
+
+-- Whether a filter contains a value. A filter that is not set, which is NULL, contains all.
+CREATE OR REPLACE MACRO is_chosen(chosen, value) AS chosen IS NULL OR coalesce(list_contains(chosen, value), false);
+CREATE OR REPLACE MACRO is_any_chosen(chosen, list) AS chosen IS NULL OR coalesce(list_has_any(chosen, list), false);
+
+-- A text as an SQL literal.
+CREATE OR REPLACE MACRO literal_text(text) AS '''' || replace(text::VARCHAR, '''', '''''') || '''';
+
+-- A filter as a condition in SQL: on a column, or on a column that is a list. NULL if it is not set.
+CREATE OR REPLACE MACRO one_of_text(name, chosen) AS name || if(
+    len(chosen) = 1,
+    ' = ' || literal_text(chosen[1]),
+    ' IN (' || array_to_string(list_transform(chosen, lambda x : literal_text(x)), ', ') || ')'
+);
+CREATE OR REPLACE MACRO any_of_text(name, chosen) AS
+    'list_has_any(' || name || ', [' || array_to_string(list_transform(chosen, lambda x : literal_text(x)), ', ')
+    || '])';
+
 -- A port as five digits, which sort like ports.
 CREATE OR REPLACE MACRO port_key(port) AS lpad(port::VARCHAR, 5, '0');
 

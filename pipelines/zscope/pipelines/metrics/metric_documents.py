@@ -157,6 +157,7 @@ _STEPS = (
     "number of a metric down to its rows."
 )
 _SUBJECTS = {
+    "statements": "Statements",
     "price": "The price of TLS",
     "cost": "The cost of handshakes",
     "handshakes": "Handshakes and resumption",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,7 @@ from zscope.schemas.sql_text import literal
 from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from zscope.pipelines.metrics.declarations import Metric
 
@@ -59,6 +59,8 @@ class MetricSelection:
     """The first local day."""
     last_day: date | None = None
     """The last local day."""
+    chosen: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    """The values of filters other than system and period, for a metric that takes them as parameters."""
 
     @property
     def has_days(self) -> bool:
@@ -219,10 +221,10 @@ def _listed(expressions: Sequence[str]) -> str:
 
 
 def settings(metric: Metric, selection: MetricSelection) -> list[str]:
-    """Return the statements that set the period of a metric that takes it as parameters.
+    """Return the statements that set the period and the filters of a metric that takes them as parameters.
 
-    The parameters are moments: a local day begins when it begins on the first of the systems, and ends when
-    it ends on the last.
+    The parameters of a period are moments: a local day begins when it begins on the first of the systems,
+    and ends when it ends on the last.
     """
     first = selection.begin and moment(selection.begin)
     last = selection.end and moment(selection.end)
@@ -231,7 +233,11 @@ def settings(metric: Metric, selection: MetricSelection) -> list[str]:
     if selection.last_day:
         last = _midnight_of_systems("max", selection.last_day + timedelta(days=1), selection.systems)
     times = zip(metric.period, (first, last), strict=False)
-    return [f"SET VARIABLE {name} = {value}" for name, value in times if value]
+    values = {name: value for name, value in times if value}
+    for name, parameter in metric.filters.items():
+        if chosen := selection.systems if name == "system" else selection.chosen.get(name):
+            values[parameter] = f"[{', '.join(literal(str(each)) for each in chosen)}]"
+    return [f"SET VARIABLE {name} = {value}" for name, value in values.items()]
 
 
 def _midnight_of_systems(combine: str, day: date, systems: Sequence[str]) -> str:
@@ -271,7 +277,7 @@ def _combined(column: MetricColumn) -> str:
 def _conditions(metric: Metric, selection: MetricSelection) -> list[str]:
     names = {column.name for column in metric.columns if column.in_file}
     conditions = []
-    if selection.systems:
+    if selection.systems and "system" not in metric.filters:
         if "system" not in names:
             raise MetricQueryError(f"{metric.name} has no column system")
         conditions.append(f"system IN ({', '.join(literal(system) for system in selection.systems)})")

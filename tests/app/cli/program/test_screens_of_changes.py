@@ -15,7 +15,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -26,9 +25,6 @@ from zscope.app.cli.commands import demo
 from zscope.app.cli.commands.summary import paragraphs
 from zscope.app.cli.output import Rows, output_options, terminal
 from zscope.app.cli.output.terminal import notes, screen
-
-if TYPE_CHECKING:
-    from zscope.pipelines.summary import Conclusion
 
 Run = Callable[..., Result]
 
@@ -111,13 +107,13 @@ class Screens:
         }
         return terminal.Screen([self._mark(by_width)])
 
-    def paragraphs(self, conclusions: list[Conclusion]) -> str:
+    def paragraphs(self, statements: pa.Table) -> str:
         """Do what `summary.paragraphs` does, for all widths instead of one."""
         by_width = {}
         for width in WIDTHS:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("COLUMNS", str(width))
-                by_width[width] = terminal.Screen(paragraphs(conclusions).splitlines())
+                by_width[width] = terminal.Screen(paragraphs(statements).splitlines())
         return self._mark(by_width)
 
     def _mark(self, by_width: dict[int, terminal.Screen]) -> str:

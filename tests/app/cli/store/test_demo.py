@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from click.testing import Result
 
@@ -103,7 +104,7 @@ def test_without_a_checkout_the_data_is_generated(
     monkeypatch.setattr(demo_command, "CHECKOUT", tmp_path)  # as in an installed wheel
     monkeypatch.setattr(demo_command, "_METRICS", {})
     monkeypatch.setattr(demo_command, "_print_benchmark", lambda _: None)
-    monkeypatch.setattr(demo_command, "conclusions_of", lambda _: [])
+    monkeypatch.setattr(demo_command, "shown_statements", lambda _: pa.table({}))
     result = run("demo", "--store", tmp_path / "store")
     assert result.exit_code == 0, result.output
     loaded = r" load .*into .*: (\d+ files loaded, .* rows), .*; (\d+ files skipped, already loaded)"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.commands.summary import conclusions_of, paragraphs
+from zscope.app.cli.commands.summary import paragraphs, shown_statements
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
@@ -162,7 +162,7 @@ def command(*, store: Path) -> None:
             _print(f"\n{title}\nzscope metrics {name}\n")
             _print_rows(session, query)
         _print_benchmark(metrics)
-        _print(f"\nWhat these data say\nzscope summary\n\n{paragraphs(conclusions_of(metrics))}")
+        _print(f"\nWhat these data say\nzscope summary\n\n{paragraphs(shown_statements(session))}")
         tables = _count(session, _TABLES)
     _print(f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.")
     _print(_NEXT_STEPS.format(store=store))

@@ -8,75 +8,79 @@ from typing import TYPE_CHECKING
 
 import click
 
+from zscope.app.cli.metric_options import check_systems, period_options, selected
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.store_option import note_missing_zones, open_session, query_table, store_option
+from zscope.app.cli.store_option import (
+    note_missing_zones,
+    open_session,
+    prepare_metric,
+    query_table,
+    store_option,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from datetime import date
     from pathlib import Path
-    from typing import Any
 
-    from zscope.pipelines.metrics.narrowing import PreparedMetrics
-    from zscope.pipelines.summary import Conclusion, Query
+    import pyarrow as pa
 
-_METRICS = ("tls_posture", "certificate_inventory", "period_comparison")
+    from zscope.pipelines.metrics import MetricSelection
+    from zscope.pipelines.store.session import Session
 
 
 @click.command()
+@period_options
 @store_option
 @row_options
-def command(*, store: Path, output: Output) -> None:
+def command(
+    *, begin: date | None, end: date | None, systems: tuple[str, ...], store: Path, output: Output
+) -> None:
     """Print what the data say in a few sentences, each with the command for its evidence.
 
-    What TLS costs and whose it is, which change of an AT-TLS statement saves most, what is unprotected, which
-    certificates end, and what changed against the period before.
+    What TLS costs and whose it is, which change of an AT-TLS statement saves most, what is unprotected or has
+    an old version, which certificates end, what changed against the period before, and what the data cover.
+    zscope metrics statement prints the same with all columns.
 
     \b
     Examples:
       zscope summary
+      zscope summary --system SYSA --from 2026-03-02 --to 2026-03-08
       zscope summary --format json -o summary.json
     """
+    selection = selected(systems, begin, end)
+    with open_session(store) as session:
+        check_systems(session, systems)
+        statements = shown_statements(session, selection)
+        note_missing_zones(session, "statement", systems=systems)
+    if output.on_screen:
+        click.echo(paragraphs(statements))
+    else:
+        output.write(Rows.of(statements))
+
+
+def shown_statements(session: Session, selection: MetricSelection | None = None) -> pa.Table:
+    """Return the statements that are shown first, with the commands for their evidence."""
     import pyarrow as pa
 
-    from zscope.pipelines.metrics.narrowing import PreparedMetrics
+    from zscope.app.shared.shown_statements import STATEMENT, command_line, evidence_words, shown_sql
+    from zscope.pipelines.metrics import metric, statement
 
-    with open_session(store) as session:
-        every = conclusions_of(PreparedMetrics(session))
-        note_missing_zones(session, *_METRICS)
-    if output.on_screen:
-        click.echo(paragraphs(every))
-        return
-    columns = {
-        "about": [each.about for each in every],
-        "sentence": [each.sentence for each in every],
-        "evidence": [each.evidence for each in every],
-    }
-    output.write(Rows.of(pa.table(columns)))
+    prepare_metric(session, STATEMENT, selection)
+    rows = query_table(session, shown_sql(f"({statement(metric(STATEMENT), None, selection)})"))
+    commands = [command_line(evidence_words(row)) for row in rows.to_pylist()]
+    return rows.append_column("evidence", pa.array(commands, pa.string()))
 
 
-def conclusions_of(metrics: PreparedMetrics) -> list[Conclusion]:
-    """Return the sentences about a store."""
-    from zscope.pipelines.summary import conclusions
-
-    return conclusions(_query(metrics))
-
-
-def paragraphs(every: Sequence[Conclusion]) -> str:
-    """Return sentences as paragraphs of the width of the terminal, each with its command."""
+def paragraphs(statements: pa.Table) -> str:
+    """Return statements as paragraphs of the width of the terminal, each with its command."""
     width = shutil.get_terminal_size().columns
-    return "\n\n".join(_paragraph(each, width) for each in every)
+    return "\n\n".join(
+        _paragraph(row["sentence"], row["not_filtered_by"], row["evidence"], width)
+        for row in statements.to_pylist()
+    )
 
 
-def _query(metrics: PreparedMetrics) -> Query:
-    def run(metric: str, statement: str) -> list[dict[str, Any]]:
-        metrics.prepare(metric)
-        found = query_table(metrics.session, f"WITH found AS (FROM {metric}) {statement}")
-        rows: list[dict[str, Any]] = found.to_pylist()
-        return rows
-
-    return run
-
-
-def _paragraph(each: Conclusion, width: int) -> str:
-    lines = textwrap.wrap(each.sentence, width, break_on_hyphens=False)
-    return "\n".join([*lines, f"  {each.evidence}"])
+def _paragraph(sentence: str, not_filtered_by: str | None, evidence: str, width: int) -> str:
+    note = f" (Not filtered by {not_filtered_by}.)" if not_filtered_by else ""
+    lines = textwrap.wrap(f"{sentence}{note}", width, break_on_hyphens=False)
+    return "\n".join([*lines, f"  {evidence}"])

@@ -14,8 +14,8 @@ from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, 
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, spread_colours, values
 from zscope.app.shared.column_labels import label
+from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 from zscope.pipelines.estimate.what_if import KnownSum, PriceRange
-from zscope.pipelines.summary import PRICES_OF_PARTS
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
@@ -146,15 +146,8 @@ def _priced(cost: dict[str, Any], rows: dict[str, dict[str, Any]]) -> PricedSyst
 def render(data: PageData) -> None:
     """Draw the page."""
     found = prices(data)
-    if not found.num_rows and data.filters.has_parts:
-        _of_parts(data)
-        return
     if not found.num_rows:
-        no_data(
-            "There is no price. It needs zERT records (SMF 119 subtype 11 or 12) and the CPU time of the "
-            "same time (SMF 70 or an RMF report), with the time zone of the system.",
-            "zscope ingest SMF.DUMP --select '119(11,12),70(1),30,72(3)' --timezone +01:00",
-        )
+        _without_price(data)
         return
     _headline(found)
     _parts(data)
@@ -165,12 +158,17 @@ def render(data: PageData) -> None:
     without_effect(data.without_effect(PRICE))
 
 
-def _of_parts(data: PageData) -> None:
-    """What is known of the jobs, ports or roles that the reader selects."""
-    found = data.metric(PRICE, where="shared_by IN ('job', 'port') AND share_pct IS NOT NULL")
-    words = "These shares match the filters." if found.num_rows else "None matches the filters."
-    st.info(f"{PRICES_OF_PARTS} {words}", icon=":material/filter_alt:")
-    _headline(found)
+def _without_price(data: PageData) -> None:
+    """The shares of the jobs or ports that the reader selects, or why there are none, and no price."""
+    shares = data.metric(PRICE, where="shared_by IN ('job', 'port') AND share_pct IS NOT NULL")
+    if shares.num_rows:
+        _headline(shares)
+    else:
+        [price, *_] = data.found(STATEMENT, shown_sql("found")).to_pylist()
+        no_data(
+            plain(price["sentence"], _LONGEST),
+            "zscope ingest SMF.DUMP --select '119(11,12),70(1),30,72(3)' --timezone +01:00",
+        )
     _advice(data)
     without_effect(data.without_effect(PRICE))
 

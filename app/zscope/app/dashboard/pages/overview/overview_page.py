@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -42,7 +43,7 @@ from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import SEVERITY_COLOURS, colours, values
 from zscope.app.dashboard.tiles import tile
-from zscope.pipelines.summary import conclusions
+from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.pages.overview.overview_figures import KeyFigure
     from zscope.app.dashboard.published import CitedResult
-    from zscope.pipelines.summary import Conclusion
 
 
 PAGE = Page(title="Overview", icon="dashboard", section="TLS", order=10)
@@ -84,7 +84,7 @@ def render(data: PageData) -> None:
     _figures(data)
     findings_summary(data)
     loaded_section(data)
-    with above, st.spinner("Computing the conclusions"):
+    with above, st.spinner("Computing the statements"):
         sentences_section(data)
 
 
@@ -335,41 +335,30 @@ def _place(row: dict[str, Any]) -> str:
 
 
 _LONGEST = 2000
-_HEADINGS = {
-    "price": "What TLS costs", "saving": "What to change first", "exposure": "What is unprotected",
-    "certificates": "What will expire", "change": "What changed",
-}  # fmt: skip
 _PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "price": ("tls_price", {}),
     "saving": ("tls_price", {"tls_advice_of": "Rule"}),
     "exposure": ("posture", {"posture_part": "Protection"}),
+    "old versions": ("posture", {"posture_part": "Protection"}),
     "certificates": ("posture", {"posture_part": "Certificates"}),
     "change": ("ranking", {}),
+    "coverage": ("quality", {}),
 }
-"""The page with the evidence of each sentence, and the parameters of its address."""
-
-
-def said_by(data: PageData) -> list[Conclusion]:
-    """Return the sentences about the data that match the filters."""
-
-    def run(metric: str, statement: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = data.found(metric, statement).to_pylist()
-        return rows
-
-    filters = data.filters
-    return conclusions(run, chosen_period=filters.has_period, of_parts=filters.has_parts)
+"""The page with the evidence of each statement, and the parameters of its address."""
 
 
 def sentences_section(data: PageData) -> None:
-    """Draw the sentences."""
+    """Draw the statements that are shown first, with a link below the last of each subject."""
+    statements = data.found(STATEMENT, shown_sql("found")).to_pylist()
     with st.container(border=True):
-        for each in said_by(data):
+        for subject, of_subject in groupby(statements, key=lambda each: each["subject"]):
             words, link = st.columns([4, 1], vertical_alignment="center")
             with words:
-                st.markdown(f"**{_HEADINGS[each.about]}.** {plain(each.sentence, _LONGEST)}")
-                if ignored := data.without_effect(each.metric):
-                    st.caption(f"Not filtered by {', '.join(ignored)}: this data has no such column.")
+                for each in of_subject:
+                    st.markdown(f"**{each['heading']}.** {plain(each['sentence'], _LONGEST)}")
+                    if each["not_filtered_by"]:
+                        st.caption(f"Not filtered by {each['not_filtered_by']}.")
             with link:
-                name, parameters = _PAGES[each.about]
+                name, parameters = _PAGES[subject]
                 page_link(name, **parameters)
-        st.caption("The same sentences: `zscope summary`; the rows behind them: `zscope metrics`.")
+        st.caption("The same sentences: `zscope summary`; all of them: `zscope metrics statement`.")

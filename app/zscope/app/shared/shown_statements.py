@@ -1,0 +1,59 @@
+"""The statements that a reader sees first, and the command that prints the rows behind each of them."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from zscope.pipelines.metrics import metric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STATEMENT = "statement"
+"""The metric that composes them."""
+
+
+def shown_sql(rows: str) -> str:
+    """Return the query for the statements that are shown first, from the name or text of all of them."""
+    return f"SELECT * FROM {rows} WHERE {metric(STATEMENT).shown_where} ORDER BY place"
+
+
+def evidence_words(statement: Mapping[str, Any]) -> list[str]:
+    """Return the words of the command that prints the rows behind a statement.
+
+    >>> evidence_words({"evidence_metric": "tls_posture", "evidence_by": "source"})
+    ['zscope', 'metrics', 'tls_posture', '--by', 'source']
+    """
+    moments = {
+        name: moment and moment.isoformat()
+        for name, moment in (
+            ("--from", statement.get("evidence_from_utc")),
+            ("--to", statement.get("evidence_to_utc")),
+        )
+    }
+    options = {
+        "--by": statement.get("evidence_by"),
+        "--where": statement.get("evidence_condition"),
+        **moments,
+    }
+    set_options = [word for name, value in options.items() if value for word in (name, value)]
+    return ["zscope", "metrics", statement["evidence_metric"], *set_options]
+
+
+def command_line(words: list[str]) -> str:
+    """Return a command as one types it.
+
+    >>> command_line(["zscope", "metrics", "tls_price", "--where", "part = 'TLS'"])
+    'zscope metrics tls_price --where "part = \'TLS\'"'
+    """
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for a shell; SQL has apostrophes, so quotation marks are easier to read.
+
+    >>> print(_quoted("part = 'TLS'"), _quoted("day"), _quoted("a b"))
+    "part = 'TLS'" day 'a b'
+    """
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else quote(word)

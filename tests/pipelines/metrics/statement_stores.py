@@ -1,0 +1,192 @@
+"""Stores that lack something, for the sentences about them: one small day, loaded once and changed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from tests.made_once import made_once
+from tests.pipelines.metrics.metric_steps import step_tables
+from tests.sample_stores import SAMPLE, load_sample
+
+from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
+from zscope.pipelines.metrics import declared, metric, needed, settable, statement, view_sql
+from zscope.pipelines.metrics.metric_statements import MetricSelection
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import open_reader
+from zscope.samples import Recipe, RecordKind, generate
+from zscope.schemas.reference import reference_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import duckdb
+    import pytest
+
+Row = dict[str, Any]
+
+NAME = "statement"
+COMPUTED = "cost_estimate"
+_MIX = {
+    RecordKind.ZERT_DETAIL: 0.4,
+    RecordKind.ZERT_SUMMARY: 0.15,
+    RecordKind.TCP_TERM: 0.2,
+    RecordKind.RMF_CPU: 0.25,
+}
+_CPU = ("smf70_interval", "smf70_cpu", "rmf_interval", COMPUTED)
+_DETAILS = ("smf119_zert_detail", "smf119_zert_dn", "smf119_tcp_term", "smf119_tcp_init")
+_ZERT = ("smf119_zert_detail", "smf119_zert_summary")
+
+
+def _deleted(*tables: str, where: str = "true") -> tuple[str, ...]:
+    return tuple(f"DELETE FROM {table} WHERE {where}" for table in tables)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedStore:
+    """A store as the loaded day with changes, and what its sentences have to say for that."""
+
+    says: str
+    """Part of a sentence without filters that only a store with this property has."""
+    changes: tuple[str, ...] = ()
+    """SQL statements on the tables."""
+    loaded: str = "day"
+    """The loaded store that is changed."""
+    copies: tuple[int, ...] = ()
+    """Days by which copies of all rows are moved into the past."""
+    only: str = ""
+    """The system whose rows are kept; all if empty."""
+
+
+STORES: Mapping[str, ChangedStore] = {
+    "the sample data": ChangedStore("On SRV2|SRV2: at most", loaded="demo"),
+    "summaries only": ChangedStore(
+        "of single connections",
+        (*_deleted(*_DETAILS), f"UPDATE {COMPUTED} SET handshake_source = 'zERT summary'"),
+    ),
+    "no policy": ChangedStore("connections whose rule is not known|that needs a price"),
+    "details of a quarter of an hour": ChangedStore(
+        "in zERT summaries",
+        _deleted(*_DETAILS, where="hour(written_local) <> 10 OR minute(written_local) >= 15"),
+    ),
+    "one system": ChangedStore("SYSA: ", only="SYSA"),
+    "two sysplexes": ChangedStore(
+        "SYSA, SYSB|SYSB:",
+        ("UPDATE system_clock SET offset_s = -18000 WHERE system = 'SYSB'",),
+    ),
+    "client side only": ChangedStore(
+        "in zERT details", ("UPDATE smf119_zert_detail SET handshake_role = 1 WHERE handshake_role > 0",)
+    ),
+    "no CPU time": ChangedStore("no CPU time (SMF 70-1, or RMF reports) is loaded", _deleted(*_CPU)),
+    "no time zone": ChangedStore("the time zone of SYSA, SYSB is not known", loaded="unzoned"),
+    "one day": ChangedStore("A comparison needs connections of 14 days"),
+    "three months": ChangedStore("connections an hour, against", copies=(*range(1, 14), 60, 90)),
+    "only old versions": ChangedStore(
+        "(100.0 %)|use SSL",
+        tuple(f"UPDATE {table} SET tls_version = 769 WHERE tls_version > 0" for table in _ZERT),
+    ),
+    "nothing protected": ChangedStore(
+        "connections (100.0 %)",
+        (
+            *(f"UPDATE {table} SET security_protocols_flags = 0, tls_version = NULL" for table in _ZERT),
+            "UPDATE smf119_zert_detail SET handshake_type = NULL, cipher = NULL",
+        ),
+    ),
+    "nothing": ChangedStore("no handshakes (SMF 119-11 or 119-12) are loaded", loaded=""),
+}
+
+
+def loaded_store(factory: pytest.TempPathFactory, name: str) -> Path:
+    """Return a store of one day of two systems: with its time zone, or with that of no report and record."""
+
+    def make(store: Path) -> None:
+        dump = store.with_suffix(".smf")
+        mix = {kind: share for kind, share in _MIX.items() if name == "day" or kind != RecordKind.RMF_CPU}
+        with dump.open("wb") as out:
+            generate(Recipe(records=900, seed=4, mix=mix), out)
+        if name == "day":
+            load_sample(store, dump)
+        else:
+            reports = [path for path in (SAMPLE / "reports").iterdir() if path.name.startswith("rmf")]
+            settings = replace(Settings(), summarise_from_rows=1_000_000)
+            ingest(store, [dump, *reports], IngestOptions(selection=row_selection(None), settings=settings))
+
+    return made_once(factory, f"statements-{name}", make)
+
+
+@contextmanager
+def computed(store: Path | None, changed: ChangedStore) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Have the steps of the metric computed for a changed store."""
+
+    def fill(connection: duckdb.DuckDBPyConnection) -> set[str]:
+        filled = _copied(store, changed, connection) if store else set[str]()
+        for change in changed.changes:
+            connection.execute(change)
+        return filled
+
+    tables = step_tables()
+    with tables.computed(NAME, fill):
+        yield tables.connection
+
+
+def _copied(store: Path, changed: ChangedStore, connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """Copy the tables that the metric reads, and return those that have rows."""
+    read = [name for name in needed(NAME) if name not in declared() and name not in reference_tables()]
+    filled = set()
+    with open_reader(store) as reader:
+        for table in (*read, COMPUTED):
+            rows = reader.execute(f"SELECT * FROM {table}").to_arrow_table()
+            if changed.only and "system" in rows.column_names:
+                rows = rows.filter(pc.field("system") == changed.only)
+            if rows.num_rows:
+                filled.add(table)
+                _add_copies(connection, table, rows, () if table == COMPUTED else changed.copies)
+    return filled
+
+
+def _add_copies(
+    connection: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, copies: Sequence[int]
+) -> None:
+    times = [
+        field.name
+        for field in rows.schema
+        if pa.types.is_timestamp(field.type) or pa.types.is_date(field.type)
+    ]
+    connection.register("rows_to_copy", rows)
+    for days in (0, *copies):
+        moved = ", ".join(f"{time} - INTERVAL {days} DAY AS {time}" for time in times)
+        selected = f"* REPLACE ({moved})" if times else "*"
+        connection.execute(f"INSERT INTO {table} BY NAME SELECT {selected} FROM rows_to_copy")
+    connection.unregister("rows_to_copy")
+
+
+def statements_of(connection: duckdb.DuckDBPyConnection, chosen: Mapping[str, object]) -> list[Row]:
+    """Return all statements for filters, given as parameters, which stay set for the evidence."""
+    for parameter in settable(NAME):
+        connection.execute(f"RESET VARIABLE {parameter}")
+    for parameter, value in chosen.items():
+        connection.execute(f"SET VARIABLE {parameter} = ?", [value])
+    connection.execute("DELETE FROM period_change")
+    connection.execute(f"INSERT INTO period_change BY NAME {view_sql(metric('period_change'))}")
+    return rows_of(connection, view_sql(metric(NAME)))
+
+
+def evidence_of(connection: duckdb.DuckDBPyConnection, said: Row) -> list[Row]:
+    """Return the rows behind a statement."""
+    by = said["evidence_by"]
+    selection = MetricSelection(
+        begin=said["evidence_from_utc"], end=said["evidence_to_utc"], where=said["evidence_condition"] or ""
+    )
+    sql = statement(metric(said["evidence_metric"]), by and by.split(","), selection)
+    return rows_of(connection, sql)
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
+    """Return the rows of a query by the names of its columns."""
+    result = connection.execute(sql)
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

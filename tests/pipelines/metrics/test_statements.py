@@ -1,0 +1,217 @@
+"""Every statement about stores that lack something, for every filter, compared with the rows behind it."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.pipelines.metrics.statement_stores import (
+    STORES,
+    computed,
+    evidence_of,
+    loaded_store,
+    rows_of,
+    statements_of,
+)
+
+from zscope.pipelines.quantities import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import duckdb
+    from click.testing import Result
+
+Row = dict[str, Any]
+
+UNKNOWN = "not enough data"
+MISSING = re.compile(r"\b(None|NULL|nan|inf)\b|  | ,|\(\)|(job|port|rule|system) [,.;:]")
+"""What a name or a figure that is missing leaves in a sentence."""
+SUBJECTS = ("price", "saving", "exposure", "old versions", "certificates", "change", "coverage")
+
+
+def number(value: float) -> str:
+    """A number as sentences have it."""
+    return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.3g}"
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_statements_have_the_figures_of_their_evidence(
+    name: str, demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    changed = STORES[name]
+    if changed.loaded == "demo":
+        store: Path | None = demo[0]
+    else:
+        store = loaded_store(tmp_path_factory, changed.loaded) if changed.loaded else None
+    with computed(store, changed) as connection:
+        whole = statements_of(connection, {})
+        _check_all(connection, whole)
+        text = "\n".join(row["sentence"] for row in whole)
+        assert any(says in text for says in changed.says.split("|")), text
+        for chosen in _filters(connection):
+            part = statements_of(connection, chosen)
+            _check_all(connection, part)
+            _check_part(part, whole)
+
+
+def _filters(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, object]]:
+    """A system, a port, a job and a day with many connections, and a port without any."""
+    [most] = rows_of(
+        connection,
+        "SELECT mode(system) AS system, mode(server_port) AS port, mode(job_name) AS job, "
+        "time_bucket(INTERVAL 24 HOUR, mode(hour_utc)) AS day FROM posture_hour",
+    )
+    day = most["day"] or datetime(2026, 3, 2, tzinfo=UTC)
+    return [
+        {"chosen_systems": [most["system"] or "SYSA"]},
+        {"chosen_ports": [most["port"] or 443]},
+        {"chosen_jobs": [most["job"] or "WEB1"]},
+        {"later_from": day, "later_to": day + timedelta(days=1)},
+        {"chosen_ports": [1], "chosen_systems": ["NONE"]},
+    ]
+
+
+def _check_all(connection: duckdb.DuckDBPyConnection, said: Sequence[Row]) -> None:
+    subjects = dict.fromkeys(row["subject"] for row in said)
+    assert list(subjects) == [subject for subject in SUBJECTS if subject in subjects]
+    assert subjects.keys() >= {*SUBJECTS} - {"old versions"}
+    for row in said:
+        sentence = row["sentence"]
+        assert not MISSING.search(sentence), sentence
+        assert sentence[0].isupper() or sentence[0].isdigit(), sentence
+        assert sentence.endswith("."), sentence
+        if row["status"] == UNKNOWN:
+            assert (row["value"], row["low"], row["high"]) == (None, None, None), sentence
+            continue
+        _check_range(row)
+        _CHECKS[row["subject"]](row, evidence_of(connection, row))
+
+
+def _check_range(row: Row) -> None:
+    """A range has both ends, unless the lower one is 0; a value has its range."""
+    for end in ("low", "high"):
+        if row[end]:
+            assert number(row[end]) in row["sentence"], row["sentence"]
+    if row["low"] == 0 and row["value"] is None:
+        assert f"at most {number(row['high'])}" in row["sentence"]
+    if row["value"] is not None and row["high"] is not None:
+        assert number(row["value"]) in row["sentence"]
+
+
+def _check_price(row: Row, evidence: Sequence[Row]) -> None:
+    first = evidence[0]
+    assert [row["value"], row["low"], row["high"]] == [
+        first[f"{end}cpu_s_per_day"] for end in ("", "low_", "high_")
+    ]
+    assert row["sentence"].startswith(first["sentence"])
+    if len(evidence) > 1:
+        assert percent(evidence[1]["share_pct"]) in row["sentence"]
+        assert evidence[1]["job_name"] is None or f"job {evidence[1]['job_name']}" in row["sentence"]
+
+
+def _check_saving(row: Row, evidence: Sequence[Row]) -> None:
+    first = evidence[0]
+    assert first["upper_s_per_day"] == max(each["upper_s_per_day"] for each in evidence)
+    assert [row["value"], row["low"], row["high"]] == [
+        first[f"saving_{end}s_per_day"] for end in ("", "low_", "high_")
+    ]
+    assert all(str(first[name]) in row["sentence"] for name in ("sentence", "recommended") if first[name])
+
+
+def _check_exposure(row: Row, evidence: Sequence[Row]) -> None:
+    column = row["evidence_columns"][0]
+    exposed, every = (sum(each[name] for each in evidence) for name in (column, "connections"))
+    assert row["value"] == pytest.approx(100 * exposed / every)
+    assert f"{exposed:,} of {every:,} connections ({percent(row['value'])})" in row["sentence"]
+    hours = [sum(each[name] or 0 for each in evidence) for name in ("covered_hours", "hours")]
+    if row["covered_pct"] is not None:
+        assert row["covered_pct"] == pytest.approx(100 * hours[0] / hours[1])
+        assert f"({percent(row['covered_pct'])} of the hours)" in row["sentence"]
+    largest = max(each[column] for each in evidence)
+    named = [
+        f"job {each['job_name']}, on port {each['server_port']} of {each['system']}"
+        for each in evidence
+        if each[column] == largest
+    ]
+    assert not exposed or f"The largest part of them, {largest:,}, is of " in row["sentence"]
+    assert not exposed or "not recorded" in row["sentence"] or any(each in row["sentence"] for each in named)
+
+
+def _check_certificates(row: Row, evidence: Sequence[Row]) -> None:
+    if row["value"] == 0:
+        assert f"of {len(evidence):,} whose end is known" in row["sentence"]
+        assert not any(each["ends_within_90_days"] for each in evidence)
+        return
+    assert row["value"] == len(evidence)
+    assert row["sentence"].startswith(f"{len(evidence):,} certificate")
+    first = min(evidence, key=lambda each: each["not_after_utc"])
+    assert f" on {first['not_after_utc'].astimezone(UTC):%Y-%m-%d}." in row["sentence"]
+
+
+def _check_change(row: Row, evidence: Sequence[Row]) -> None:
+    if row["unit"] == "settings":
+        assert row["value"] == len({each["value"] for each in evidence})
+        assert evidence[0]["value"] in row["sentence"]
+        return
+    if row["unit"] == "%":
+        [rate] = evidence
+        assert row["value"] == pytest.approx(rate["change_pct"])
+        noun = f"{rate['subject']} an hour, against"
+        assert (
+            f"{number(rate['later_per_hour'])} {noun} {number(rate['earlier_per_hour'])} in"
+            in row["sentence"]
+        )
+        return
+    moved = [
+        each for each in evidence if (each["later_pct"] - each["earlier_pct"]) == pytest.approx(row["value"])
+    ]
+    assert any(
+        percent(each["later_pct"]) in row["sentence"]
+        and f"against {percent(each['earlier_pct'])}" in row["sentence"]
+        for each in moved
+    )
+    assert f"{row['value']:+.1f} points" in row["sentence"]
+
+
+def _check_coverage(row: Row, evidence: Sequence[Row]) -> None:
+    if row["system"] is None:
+        assert row["value"] >= 95
+        return
+    [covered] = evidence
+    assert row["value"] == pytest.approx(covered["covered_pct"])
+    hours = f"{number(covered['covered_hours'])} of {covered['hours']:,} hours ({percent(row['value'])})"
+    assert f" cover {hours} from " in row["sentence"]
+
+
+_CHECKS = {
+    "price": _check_price,
+    "saving": _check_saving,
+    "exposure": _check_exposure,
+    "old versions": _check_exposure,
+    "certificates": _check_certificates,
+    "change": _check_change,
+    "coverage": _check_coverage,
+}
+
+
+def _check_part(part: Sequence[Row], whole: Sequence[Row]) -> None:
+    """What filters choose is never more than there is without them."""
+    assert _largest(part, "price", "high") <= _largest(whole, "price", "high")
+    assert _largest(part, "saving", "high") <= _largest(whole, "saving", "high")
+    assert sum(map(_counted, part)) <= sum(map(_counted, whole))
+
+
+def _largest(said: Sequence[Row], subject: str, column: str) -> float:
+    return max((row[column] or 0 for row in said if row["subject"] == subject), default=0)
+
+
+def _counted(row: Row) -> int:
+    """The number of unprotected or old connections, or of certificates, that a statement begins with."""
+    if row["subject"] not in {"exposure", "old versions", "certificates"} or row["status"] == UNKNOWN:
+        return 0
+    match = re.search(r"(\d[\d,]*) (?:of|certificates?) ", row["sentence"])
+    return int(match[1].replace(",", "")) if match else 0
