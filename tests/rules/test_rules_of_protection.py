@@ -127,5 +127,11 @@ def test_copies_that_existed_are_found(rule: str, line: str) -> None:
 def test_all_rules_are_searched_in_screens_report_and_metrics() -> None:
     assert set(COPIES) == set(RULES)
     names = {path.name for path in checked_files()}
-    assert {"suites.py", "certificates.py", "sections.toml", "summary.py", "connection_posture.sql"} <= names
+    assert {
+        "suites.py",
+        "certificates.py",
+        "sections.toml",
+        "statement.sql",
+        "connection_posture.sql",
+    } <= names
     assert {path.name for path in METRICS.rglob("*")} >= DEFINITIONS

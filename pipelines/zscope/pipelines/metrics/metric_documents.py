@@ -166,6 +166,7 @@ _SUBJECTS = {
     "certificates": "Certificates",
     "policy": "AT-TLS policy",
     "connections": "Connections",
+    "changes": "Changes between periods",
     "zert": "zERT records",
     "cpu": "CPU time",
     "workload": "Address spaces and service classes",

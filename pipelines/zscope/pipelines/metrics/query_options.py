@@ -67,8 +67,8 @@ def selected(
     if begin is not None and end is not None and _is_empty(begin, end):
         raise MetricQueryError(f"the period from {begin} to {end} is empty")
     first, last = (_in_utc(value) if isinstance(value, datetime) else None for value in (begin, end))
-    days = (None if isinstance(value, datetime) else value for value in (begin, end))
-    return MetricSelection(tuple(systems), first, last, where, *days)
+    first_day, last_day = (None if isinstance(value, datetime) else value for value in (begin, end))
+    return MetricSelection(tuple(systems), first, last, where, first_day, last_day)
 
 
 def _is_empty(begin: date, end: date) -> bool:

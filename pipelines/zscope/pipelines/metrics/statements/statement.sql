@@ -108,10 +108,8 @@ price_statement AS (
             one_of_text('system', [p.system]),
             'part = ''TLS''',
             CASE p.priced_by
-                WHEN 'job' THEN coalesce(one_of_text('job_name', [p.job_name]), 'job_name IS NULL') || ' AND shared_by = ''job'''
-                WHEN 'port'
-                    THEN coalesce(one_of_text('server_port', [p.server_port]), 'server_port IS NULL')
-                        || ' AND shared_by = ''port'''
+                WHEN 'job' THEN one_of_text('job_name', [p.job_name]) || ' AND shared_by = ''job'''
+                WHEN 'port' THEN one_of_text('server_port', [p.server_port]) || ' AND shared_by = ''port'''
                 ELSE 'shared_by IN (''system'', ''job'')'
             END
         ) AS evidence_condition,
@@ -165,7 +163,6 @@ no_price AS (
                             )
                         FROM cpu_system AS c
                         WHERE is_chosen(f.systems, c.system) AND c.in_utc = 0
-                        HAVING count(*) > 0
                     )
                 ), ''),
                 (
@@ -302,7 +299,7 @@ exposure AS (
         100 * sum(p.covered_hours) / nullif(sum(p.hours), 0) AS covered_pct,
         arg_max(
             {'system': p.system, 'job_name': p.job_name, 'server_port': p.server_port, 'exposed': p.exposed},
-            (p.exposed, coalesce(p.system, ''), coalesce(p.job_name, ''), coalesce(p.server_port, -1))
+            (p.exposed, p.system, p.job_name, p.server_port)
         ) AS largest,
         min(local_day(p.first_utc, a.offset_s)) AS first_day,
         max(local_day(p.last_utc, b.offset_s)) AS last_day
@@ -310,7 +307,7 @@ exposure AS (
     ASOF LEFT JOIN clock_offset AS a ON p.system = a.system AND p.first_utc >= a.from_utc
     ASOF LEFT JOIN clock_offset AS b ON p.system = b.system AND p.last_utc >= b.from_utc
     GROUP BY p.subject, p.source
-    HAVING sum(p.connections) > 0
+    HAVING bool_or(p.connections > 0)
 ),
 
 exposure_statement AS (
@@ -486,7 +483,7 @@ compared_period AS (
             any_value(later_from_utc) AS later_from_utc,
             any_value(later_to_utc) AS later_to_utc,
             min(first_hour_utc) FILTER (subject = 'connections') AS first_hour_utc,
-            coalesce(sum(earlier) FILTER (subject = 'connections'), 0) AS earlier
+            coalesce(bool_or(earlier > 0) FILTER (subject = 'connections'), false) AS has_earlier
         FROM compared
     )
     WHERE later_to_utc IS NOT NULL
@@ -587,15 +584,22 @@ no_change AS (
             WHEN p.later_to_utc IS NULL
                 THEN 'What changed is not known: no records of single connections (SMF 119-11 or 119-2) are of the period '
                     || 'or the one before it'
-            WHEN p.earlier = 0
+            WHEN NOT p.has_earlier
                 THEN format(
                     'A comparison needs connections of {}; of those up to {}, the data have the last {}',
                     length_text(p.earlier_from_utc, p.later_to_utc),
                     moment_text(p.later_to_utc),
                     length_text(p.first_hour_utc, p.later_to_utc)
                 )
-            ELSE format('What changed in {} against {} is not known', p.later_words, p.earlier_words)
-                || coalesce(': ' || (SELECT string_agg(DISTINCT why, '; ' ORDER BY why) FROM compared), '')
+            ELSE format(
+                'What changed in {} against {} is not known: {}',
+                p.later_words,
+                p.earlier_words,
+                coalesce(
+                    (SELECT string_agg(DISTINCT why, '; ' ORDER BY why) FROM compared),
+                    'no connections in complete hours of the earlier period'
+                )
+            )
         END || '.' AS sentence,
         'not enough data' AS status,
         'period_comparison' AS evidence_metric,
@@ -650,7 +654,7 @@ covered AS (
         ('119-11', 'zERT records'), ('119-12', 'zERT records'), ('70', 'CPU time'), ('RMF', 'CPU time')
     ) AS k (source, kind) ON c.source = k.source
     GROUP BY c.system, k.kind, c.source
-    HAVING sum(c.covered_hours) > 0
+    HAVING bool_or(c.covered_hours > 0)
     QUALIFY row_number() OVER (
         PARTITION BY c.system, k.kind ORDER BY sum(c.covered_hours) / sum(c.hours) DESC, c.source
     ) = 1
