@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output.output_options import STANDARD_OUTPUT
-from zscope.app.cli.store_option import open_session
+from zscope.app.cli.store_option import open_session, prepare_metric, query_table
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.exposition import ExposedMetric, SeriesQuery
     from zscope.pipelines.exposition.expose import SeriesWriter
     from zscope.pipelines.metrics import Metric, MetricSelection
+    from zscope.pipelines.store.session import Session
 
 OPENMETRICS, PROMETHEUS, OTLP = SERIES_FORMS = ("openmetrics", "prometheus", "otlp")
 OTLP_LOGS, SPLUNK, ECS = EVENT_FORMS = ("otlp-logs", "splunk", "ecs")
@@ -89,7 +90,7 @@ def export_series(request: SeriesRequest, store: Path) -> Exported:
 
 
 def export_events(request: SeriesRequest, store: Path) -> Exported:
-    """Write the rows of `zscope check` as events."""
+    """Write the rows of `zscope check` as events; log records of OpenTelemetry have the statements, too."""
     from importlib.metadata import version
 
     from zscope.app.cli.metric_options import check_systems
@@ -101,6 +102,7 @@ def export_events(request: SeriesRequest, store: Path) -> Exported:
         write_otlp_logs,
         write_splunk,
     )
+    from zscope.pipelines.exposition.statement_events import write_statement_logs
 
     _check_event_options(request)
     now = datetime.now(UTC).replace(microsecond=0)
@@ -111,6 +113,7 @@ def export_events(request: SeriesRequest, store: Path) -> Exported:
             results = check_results(session, request.systems)
             if resources:
                 written = write_otlp_logs(out, results, resources, now)
+                written += write_statement_logs(out, _statements(session, request), resources, now)
             elif request.form == SPLUNK:
                 written = write_splunk(out, results, now)
             else:
@@ -118,8 +121,19 @@ def export_events(request: SeriesRequest, store: Path) -> Exported:
     except ExportError as error:
         raise NothingDoneError(str(error)) from error
     if not request.quiet:
-        click.echo(f"{request.target}: {written} results of checks", err=True)
+        click.echo(f"{request.target}: {written} events", err=True)
     return Exported(written, _verdict(out))
+
+
+def _statements(session: Session, request: SeriesRequest) -> list[dict[str, Any]]:
+    from zscope.pipelines.metrics import MetricSelection, metric, statement
+
+    selection = MetricSelection(request.systems)
+    prepare_metric(session, "statement", selection)
+    rows: list[dict[str, Any]] = query_table(
+        session, statement(metric("statement"), None, selection)
+    ).to_pylist()
+    return rows
 
 
 def _check_event_options(request: SeriesRequest) -> None:
@@ -144,8 +158,8 @@ def _questions(request: SeriesRequest) -> list[SeriesQuery]:
         if value is not None and not request.names:
             raise click.UsageError(f"{option} needs the names of metrics")
     by = None if request.by is None else _columns(request.by)
-    days = (None if day is None else day.date() for day in (request.begin, request.end))
-    selection = MetricSelection(request.systems, None, None, request.where, *days)
+    first, last = (None if day is None else day.date() for day in (request.begin, request.end))
+    selection = MetricSelection(request.systems, None, None, request.where, first, last)
     newest = request.form == PROMETHEUS
     try:
         return [

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from hashlib import blake2s
 from typing import TYPE_CHECKING, BinaryIO
 
-from zscope.pipelines.exposition.otlp_lines import LINE_BYTES, LineWriter, attribute, compact_json
+from zscope.pipelines.exposition.otlp_lines import attribute, compact_json, write_log_records
 from zscope.pipelines.exposition.series import PREFIX
 from zscope.pipelines.metrics.metric_checks import SEVERITIES
 
@@ -102,19 +102,7 @@ _SEVERITY_TEXTS = {"high": "ERROR", "medium": "WARN", "low": "INFO", "info": "IN
 
 def write_otlp_logs(out: BinaryIO, results: Iterable[CheckRow], resources: Resources, now: datetime) -> int:
     """Write lines of JSON, each an ExportLogsServiceRequest, and return the number of log records."""
-    lines = LineWriter(out, "resourceLogs")
-    written = 0
-    for result in results:
-        record = compact_json(_log_record(result, now))
-        lines.add(
-            f'{{"resource":{{"attributes":{compact_json(resources.of_system(result.system))}}},'
-            f'"scopeLogs":[{{"scope":{compact_json(resources.scope)},"logRecords":[{record}]}}]}}'
-        )
-        written += 1
-        if lines.length >= LINE_BYTES:
-            lines.end_line()
-    lines.end_line()
-    return written
+    return write_log_records(out, ((each.system, _log_record(each, now)) for each in results), resources)
 
 
 def _log_record(result: CheckRow, now: datetime) -> dict[str, object]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from zscope.pipelines.exposition.series import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from zscope.pipelines.exposition.series import Value
     from zscope.pipelines.store.session import Session
@@ -85,6 +85,24 @@ class LineWriter:
         if self._parts:
             self._out.write(f'{{"{self._field}":[{",".join(self._parts)}]}}\n'.encode())
         self._parts, self.length = [], 0
+
+
+def write_log_records(
+    out: BinaryIO, records: Iterable[tuple[str | None, Mapping[str, object]]], resources: Resources
+) -> int:
+    """Write log records, each with its system, as requests in lines, and return their number."""
+    lines = LineWriter(out, "resourceLogs")
+    written = 0
+    for system, record in records:
+        lines.add(
+            f'{{"resource":{{"attributes":{compact_json(resources.of_system(system))}}},"scopeLogs":'
+            f'[{{"scope":{compact_json(resources.scope)},"logRecords":[{compact_json(record)}]}}]}}'
+        )
+        written += 1
+        if lines.length >= LINE_BYTES:
+            lines.end_line()
+    lines.end_line()
+    return written
 
 
 def attribute(name: str, value: Value) -> object:

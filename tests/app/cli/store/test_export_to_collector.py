@@ -123,7 +123,7 @@ def test_resources_are_the_systems_as_the_records_name_them(run: Run, store: Pat
     )  # fmt: skip
 
 
-def test_a_collector_receives_the_rows_of_zscope_check(run: Run, store: Path) -> None:
+def test_a_collector_receives_the_rows_of_zscope_check_and_the_statements(run: Run, store: Path) -> None:
     with collector() as received:
         result = run("export", "--format", "otlp-logs", "-o", received.address, "--store", store)
     assert result.exit_code == 0, result.stderr
@@ -136,7 +136,33 @@ def test_a_collector_receives_the_rows_of_zscope_check(run: Run, store: Path) ->
     printed = [
         json.loads(line) for line in run("check", "--store", store, "--format", "jsonl").stdout.splitlines()
     ]
-    assert len(records) == len(printed) > 10
+    said = [
+        json.loads(line)
+        for line in run("metrics", "statement", "--store", store, "--format", "jsonl").stdout.splitlines()
+    ]
+    events = [
+        record
+        for request in received.logs
+        for resource in request.resource_logs
+        for record in resource.scope_logs[0].log_records
+    ][len(printed) :]
+    assert [event.body.string_value for event in events] == [row["sentence"] for row in said] != []
+    assert {event.event_name for event in events} == {"zscope.statement"}
+    for event, row in zip(records[len(printed) :], said, strict=True):
+        assert event.get("host.name") == row["system"]
+        for column in (
+            "subject",
+            "rank",
+            "value",
+            "low",
+            "high",
+            "first_day",
+            "status",
+            "evidence_condition",
+        ):
+            assert event.get(f"zscope.statement.{column}") == row[column]
+    del records[len(printed) :]
+    assert len(records) > 10
     for record, row in zip(records, printed, strict=True):
         assert record.get("host.name") == row["system"]
         assert record.get("server.port") == row["server_port"]

@@ -112,7 +112,7 @@ def _export(night: Night, section: ExportSection, target: Path) -> str:
             section.tables, form, str(target), section.by, None, None, section.systems, MOST_SERIES,
             force=True, quiet=night.quiet,
         )  # fmt: skip
-        return f"{target}: {export_events(events, night.store).written:,} results of checks"
+        return f"{target}: {export_events(events, night.store).written:,} events"
     names = export_tables(
         TableRequest(
             section.tables, form, target, begin, None, section.systems, force=True, quiet=night.quiet
