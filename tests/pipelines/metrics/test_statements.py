@@ -16,7 +16,7 @@ from tests.pipelines.metrics.statement_stores import (
     statements_of,
 )
 
-from zscope.pipelines.quantities import percent
+from zscope.pipelines.quantities import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,7 +183,9 @@ def _check_coverage(row: Row, evidence: Sequence[Row]) -> None:
         return
     [covered] = evidence
     assert row["value"] == pytest.approx(covered["covered_pct"])
-    hours = f"{number(covered['covered_hours'])} of {covered['hours']:,} hours ({percent(row['value'])})"
+    hours = (
+        f"{number(covered['covered_hours'])} of {counted(covered['hours'], 'hour')} ({percent(row['value'])})"
+    )
     assert f" cover {hours} from " in row["sentence"]
 
 

@@ -103,6 +103,21 @@ def test_sentences_are_those_of_the_summary(written: Path, run: Run, demo: tuple
         assert row["sentence"] in text
 
 
+def test_the_list_behind_a_sentence_begins_with_what_it_names(
+    written: Path, run: Run, demo: tuple[Path, Result]
+) -> None:
+    tables = ReportReader(written.read_bytes()).tables
+    first = {name: {column: cell.text for column, cell in tables[name].rows[0].items()} for name in tables}
+    said = {row["subject"]: row["sentence"] for row in reversed(rows_of(run, demo[0], "summary"))}
+    assert said["price"].startswith(f"{first['price-by-system']['System']}: ")
+    assert f"{first['advice-by-rule']['Rule']}: {first['advice-by-rule']['Change']}: " in said["saving"]
+    place = first["unprotected"]
+    assert (
+        f"The largest part of them, {place['Unprotected']}, is of job {place['Job']}, "
+        f"on port {place['Port']} of {place['System']}."
+    ) in said["exposure"]
+
+
 def test_strips_of_coverage_have_the_shares_of_the_metric(
     written: Path, run: Run, demo: tuple[Path, Result]
 ) -> None:

@@ -666,7 +666,7 @@ coverage_statement AS (
         row_number() OVER (ORDER BY c.hours - c.covered_hours DESC, c.system, c.kind) AS rank,
         c.system,
         format(
-            '{}: {} cover {} of {:,} hours ({}) from {} to {}.',
+            '{}: {} cover {} of {} ({}) from {} to {}.',
             c.system,
             CASE c.source
                 WHEN '119-11' THEN 'zERT details (SMF 119-11)'
@@ -675,7 +675,7 @@ coverage_statement AS (
                 ELSE 'RMF reports'
             END,
             number_text(c.covered_hours),
-            c.hours::BIGINT,
+            counted_text(c.hours, 'hour'),
             percent_text(100 * c.covered_hours / c.hours),
             c.first_day,
             c.last_day
