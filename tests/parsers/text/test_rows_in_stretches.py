@@ -1,4 +1,4 @@
-"""Rows that are taken in stretches are the rows that are read line by line, in good and in damaged texts."""
+"""Rows and lines that are taken in stretches are read as line by line, in good and in damaged texts."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from zscope.parsers.text.report_input import ReportInput
 from zscope.schemas.reports import report_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from zscope.parsers.text.captured_report import RowStretch
+    from zscope.parsers.text.captured_report import Line, RowStretch
     from zscope.parsers.text.line_ledger import LineUse
     from zscope.parsers.text.report_family import PlainRow
 
@@ -75,13 +75,18 @@ def _everything(path: Path) -> Iterator[_Everything]:
         yield _Everything(rows, [str(issue) for issue in issues], uses)
 
 
-def _take_none(self: InputLines, form: PlainRow) -> None: ...
+def _take_no_rows(self: InputLines, form: PlainRow) -> None: ...
+
+
+def _take_no_lines(self: InputLines, is_taken: Callable[[str], bool], most: int) -> list[Line]:  # noqa: ARG001
+    return []
 
 
 def _assert_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_stretches = list(_everything(path))
     with monkeypatch.context() as patch:
-        patch.setattr(InputLines, "take_rows", _take_none)
+        patch.setattr(InputLines, "take_rows", _take_no_rows)
+        patch.setattr(InputLines, "take_lines", _take_no_lines)
         line_by_line = list(_everything(path))
     assert in_stretches == line_by_line
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from itertools import dropwhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,8 +35,6 @@ _MOST_WRONG = 2
 """Characters of a heading that can be wrong."""
 _SHORTEST_HEADING = 4
 _LONGEST_BEGIN = 40
-_LINES_KEPT = 1_024
-"""So many lines are remembered with what they are: pages repeat most of their lines that are no rows."""
 _NO_LETTERS = frozenset(" 0123456789")
 
 
@@ -122,7 +120,6 @@ def heading_column(text: str) -> int | None:
     return match.start() if match else None
 
 
-@lru_cache(maxsize=_LINES_KEPT)
 def find_heading(text: str, raw: str | None = None, renamed: ColumnNames = ()) -> ReportHeading | None:
     """Return the heading in a line, if there is one; `raw` is the line with its tabs.
 
@@ -180,7 +177,6 @@ def rows_above(heading: ReportHeading, above: Iterable[Line], renamed: ColumnNam
     yield from dropwhile(lambda line: not is_row(line.text), above)
 
 
-@lru_cache(maxsize=_LINES_KEPT)
 def headless_family(text: str) -> ReportFamily | None:
     """Return the family of a report that begins with this line and was captured without its heading."""
     for family in _headless():
@@ -248,7 +244,6 @@ def begins_heading(text: str) -> bool:
     return len(begin) >= _SHORTEST_HEADING and any(words.startswith(begin) for words in _displays().begins)
 
 
-@lru_cache(maxsize=_LINES_KEPT)
 def is_other_text(text: str, family: ReportFamily) -> bool:
     """Return whether a line is not part of the report: a prompt, a command or another message."""
     if family.interruption is not None:
@@ -266,7 +261,6 @@ def _lines_of_others(family: ReportFamily) -> re.Pattern[str]:
     return _any_of((other.certain for other in others), re.IGNORECASE)
 
 
-@lru_cache(maxsize=_LINES_KEPT)
 def is_line_of_other(text: str, family: ReportFamily) -> bool:
     """Return whether a line can only be part of a report of another family."""
     is_of_other = _lines_of_others(family).match(text) is not None

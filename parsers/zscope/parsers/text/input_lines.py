@@ -82,6 +82,20 @@ class InputLines:
         self.line_before, self.last_line = before, (self._summary.lines, last)
         return RowStretch(first, text)
 
+    def take_lines(self, is_taken: Callable[[str], bool], most: int) -> list[Line]:
+        """Return the next lines for which this is true, as far as they were read from the file."""
+        if len(self.begin) < BEGIN_LINES:
+            return []
+        texts = list(takewhile(is_taken, self._part[self._at : self._at + most]))
+        first = self._summary.lines + 1
+        self._at += len(texts)
+        self._count(len(texts), sum(map(len, texts)))
+        self._ledger.hand_out_all(first, texts)
+        lines = [Line(number, text.rstrip()) for number, text in enumerate(texts, first)]
+        for line in [line for line in lines if line.text][-2:]:
+            self.line_before, self.last_line = self.last_line[1], (line.no, texts[line.no - first])
+        return lines
+
     def _count(self, lines: int, characters: int) -> None:
         """Add lines of this length, each with its end."""
         summary = self._summary

@@ -57,6 +57,13 @@ class LineLedger:
         if number == len(self._uses):
             self._uses.append(LineUse.BLANK if blank else LineUse.OUTSIDE)
 
+    def hand_out_all(self, first: int, texts: Iterable[str]) -> None:
+        """Add the next lines of the text, of which the first has this number."""
+        if first == len(self._uses):
+            self._uses += bytes(
+                LineUse.OUTSIDE if text and not text.isspace() else LineUse.BLANK for text in texts
+            )
+
     def owe(self, numbers: Iterable[int]) -> None:
         """Note that these lines are part of a report; blank lines are of no importance."""
         uses = self._uses

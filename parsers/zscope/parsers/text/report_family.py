@@ -113,6 +113,8 @@ class MessageKind:
     collector: Callable[[ProblemReporter], MessageCollector]
     begins: Callable[[str], bool]
     """Returns whether a line begins a message."""
+    concerns: Callable[[str], bool]
+    """Returns whether a collector without an open message does anything with a line."""
     nearly_begins: Callable[[str], bool]
     """Returns whether a line seems to be a message with a damaged identifier."""
     identifier: str

@@ -41,6 +41,7 @@ from zscope.parsers.text.headings import (
     rows_above,
 )
 from zscope.parsers.text.interruption import Interruption
+from zscope.parsers.text.ordinary_lines import following_lines
 from zscope.parsers.text.outside_text import OutsideText
 from zscope.parsers.text.report_family import NEVER, ReportHeading
 from zscope.parsers.text.report_margin import ReportMargin, begin_with_control, without_controls
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from zscope.parsers.text.json_envelopes import CapturedText
     from zscope.parsers.text.report_family import (
         MessageCollector,
-        PlainRow,
         ProblemReporter,
         ReportFamily,
     )
@@ -94,8 +94,8 @@ class ReportSplitter:
     """Whether a block of markup was open before the report began."""
     _input: InputLines | None = None
     """The lines of the file, if rows can be taken from it."""
-    _rows_follow: PlainRow | None = None
-    """The form of the row that ended with the last line, if more rows can be taken at once."""
+    _goes_on: bool = False
+    """Whether the last line is part of the report and has no margin: those after it can be taken at once."""
     _kind: str | None = None
     """The kind of the report, if its first line without heading is known."""
     _mixed: bool = False
@@ -168,8 +168,8 @@ class ReportSplitter:
             # A form feed begins a page but is not a line.
             for part in line.text.lstrip("\f").split("\f") if "\f" in line.text else (line.text,):
                 yield from self._line(line.no, part, stamp)
-            if self._rows_follow and unwrapper.is_idle and not self._replies.in_log:
-                self._take_rows()
+            if self._goes_on and unwrapper.is_idle and not self._replies.in_log:
+                self._take_lines()
         yield from self._close()
         self._outside.end()
         for family, collector in self._messages:
@@ -177,12 +177,13 @@ class ReportSplitter:
         for reply in self._replies.unfinished():
             yield from self._reports_of_reply(reply)
 
-    def _take_rows(self) -> None:
-        """Add the rows that follow a plain row of a report."""
-        if self._input is not None and self._report is not None and self._rows_follow is not None:
-            stretch = self._input.take_rows(self._rows_follow)
-            if stretch is not None:
-                self._report.lines.append(stretch)
+    def _take_lines(self) -> None:
+        """Add what follows a line of a report, as far as it can be taken at once."""
+        report, family = self._report, self._family
+        if self._input is None or report is None or (self._kind is None and family.headless is not NEVER):
+            return
+        most = _most_lines(family) - len(report.lines)
+        report.lines += following_lines(self._input, report, family, self.defaults.renamed_columns, most)
 
     def _is_outside(self, line: UnwrappedLine, unwrapper: TextUnwrapper) -> bool:
         """Interrupt the report at a line without the prefix that the lines around it have; return False if
@@ -204,7 +205,7 @@ class ReportSplitter:
         return True
 
     def _line(self, number: int, raw: str, stamp: Stamp | None) -> Iterator[CapturedReport]:
-        self._rows_follow = None
+        self._goes_on = False
         raw = raw.rstrip(" ")
         text = (raw.expandtabs(TAB) if "\t" in raw else raw).rstrip()
         replies = self._replies.add_line(number, text)
@@ -334,15 +335,16 @@ class ReportSplitter:
             self._resume(report)
             self._report_line_of_other(number, line)
             report.lines.append(Line(number, line))
-            if self._margin.is_empty:
-                self._rows_follow = self._family.form_of_row(report.lines)
+            self._goes_on = self._margin.is_empty
             self._titled = self._titled or self._family.once.match(line) is not None
             if self._kind is None and self._family.headless is not NEVER:
                 self._kind = self._family.kind_of(line) or (_OTHER_KIND if begins_body(line) else None)
-            if self._family.rows_apart and len(report.lines) > LINES_TOGETHER:
+            if len(report.lines) <= _most_lines(self._family):
+                return
+            if self._family.rows_apart:
                 yield report
                 self._report = CapturedReport(report.family, report.lines[:1], report.origin)
-            elif len(report.lines) > (LINES_TOGETHER if self._family.is_page else MOST_LINES):
+            else:
                 report.complete = False
                 yield from self._close()
 
@@ -390,6 +392,11 @@ class ReportSplitter:
         )
         origin = self.defaults.complete(origin)
         yield CapturedReport(family_of(first.text).name, reply.lines, origin, reply.complete)
+
+
+def _most_lines(family: ReportFamily) -> int:
+    """Return how many lines a report has at most; more lines are those of another one."""
+    return LINES_TOGETHER if family.rows_apart or family.is_page else MOST_LINES
 
 
 def _is_value_line(report: CapturedReport, line: str) -> bool:

@@ -158,6 +158,17 @@ def printable(text: str) -> str:
     return text.translate(_REPLACED)
 
 
+def is_bare(text: str) -> bool:
+    """Return whether nothing in a line can be an envelope, or change the envelope of the next lines."""
+    return (
+        text.isprintable()
+        and "<" not in text
+        and "=> " not in text
+        and text[:1] not in _FENCES
+        and not may_have_heading(text)
+    )
+
+
 @dataclass(slots=True)
 class TextUnwrapper:
     """Unwraps the lines of one text."""
@@ -179,6 +190,9 @@ class TextUnwrapper:
         ahead = self._ahead
         while (line := ahead.popleft() if ahead else next(source, None)) is not None:
             text = line.text
+            if self._wrapping is None and not self._markup and is_bare(text):
+                yield line
+                continue
             if not text.isprintable():
                 text = printable(text)
                 line = Line(line.no, text)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from zscope.parsers.text.attls.message_lines import MessageLines, is_message, nearly_message
+from zscope.parsers.text.attls.message_lines import (
+    MessageLines,
+    concerns_messages,
+    is_message,
+    nearly_message,
+)
 from zscope.parsers.text.captured_report import ReportSource
 from zscope.parsers.text.report_family import NEVER, DisplayHeading, FoundHeading, MessageKind, ReportFamily
 from zscope.schemas.reports import report_tables
@@ -129,6 +134,7 @@ ATTLS_LOG = ReportFamily(
     messages=MessageKind(
         collector=MessageLines,
         begins=is_message,
+        concerns=concerns_messages,
         nearly_begins=nearly_message,
         identifier=r"EZD(?:128|205)\dI",
     ),

@@ -66,6 +66,11 @@ def nearly_message(text: str) -> bool:
     return "TTLS " in text and damaged_message(text)
 
 
+def concerns_messages(text: str) -> bool:
+    """Return whether a text has a word of a message, perhaps of a damaged one."""
+    return "EZ" in text or "TTLS " in text or "GRPID" in text
+
+
 def second_message(text: str) -> bool:
     """Return whether a text contains the identifier of a message after its beginning: a line end is lost."""
     return _MESSAGE.search(text, 1) is not None or _GLUED.search(text, 1) is not None
@@ -96,7 +101,7 @@ class MessageLines:
 
     def take(self, no: int, text: str) -> tuple[list[list[Line]], bool]:
         """Read a line; return the finished messages, and whether the line is part of a message."""
-        if not self._open and "EZ" not in text and "TTLS " not in text and "GRPID" not in text:
+        if not self._open and not concerns_messages(text):
             return [], False
         found = message_id(text) if may_have_message(text) else None
         if found is not None:
