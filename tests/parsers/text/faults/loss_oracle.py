@@ -316,14 +316,17 @@ def _has_other_order(old: PlacedRow, new: PlacedRow) -> bool:
 
 
 def _has_other_first_row(changes: _Changes) -> bool:
-    """Return whether only `extra` has another row: that of an action is in its first row."""
+    """Return whether only values without a column are in the other of two rows: those of an action are in its
+    first row, and a label is part of the row above it.
+    """
     fault = changes.fault
     lost, gained = (Counter(map(_without_extra, rows)) for rows in (changes.lost, changes.gained))
     before, after = (
-        Counter(repr(row.row["extra"]) for row in rows) for rows in (changes.lost, changes.gained)
+        sum((_labelled_members(row.row["extra"] or {}) for row in rows), Counter())
+        for rows in (changes.lost, changes.gained)
     )
-    places = {row.line for row in (*changes.lost, *changes.gained)}
-    return lost == gained and before == after and places == {fault.line, fault.line + 1}
+    begins = {row.line for row in (*changes.lost, *changes.gained)} & {fault.line, fault.line + 1}
+    return lost == gained and before == after and len(changes.lost) == 2 and bool(begins)
 
 
 def _lacks_comparison(changes: _Changes) -> bool:
@@ -350,12 +353,12 @@ def _all_members(texts: Iterable[str]) -> Counter[str]:
 
 
 def _lacks_member(before: Any, after: Any) -> bool:  # noqa: ANN401 - values of any column
-    """Return whether a text with several members has one less, or another value is missing."""
+    """Return whether a text with several members has one less, or another value, or a mark, is missing."""
     if isinstance(before, str) and isinstance(after, str):
         missing = Counter(_members(before))
         missing.subtract(_members(after))
         return missing.total() == 1 and min(missing.values()) >= 0
-    return after is None
+    return after is None or (before is True and after is False)
 
 
 def _differences(old: PlacedRow, new: PlacedRow) -> list[tuple[Any, Any]]:

@@ -128,6 +128,20 @@ CASES = (
         "the group has 41 connections, but its environments have 39",
     ),
     Reported(
+        NETSTAT_CAPTURE,
+        "IPV4 LAN GROUP SUMMARY\nLANGROUP: 00003\n",
+        "LANGROUP: 00003\nIPV4 LAN GROUP SUMMARY\n",
+        Code.UNKNOWN_LINE,
+        "TSTOSH7           NOT ACTIVE",
+    ),
+    Reported(
+        NETSTAT_CAPTURE,
+        "0001 one\n                          0002 two",
+        "0001 one                          0002 two",
+        Code.BAD_VALUE,
+        "two texts that are far apart",
+    ),
+    Reported(
         PASEARCH_CAPTURE,
         "    ToAddr:             10.20.30.255\n",
         "",

@@ -164,6 +164,40 @@ def test_values_without_a_column_can_be_dropped_or_in_another_order_but_not_lost
     assert judge(good, reading("Other", Env="Server", List="a, b"), dropped).silent
 
 
+def test_several_members_of_a_list_can_be_in_one_line() -> None:
+    def reading(*members: str) -> TextReading:
+        rows = [{"value": name, "member_no": number, "extra": None} for number, name in enumerate(members, 1)]
+        return TextReading([PlacedRow("tls_action", row, 3) for row in rows], [], [(1, 9)])
+
+    dropped, good = TextFault(FaultKind.DROPPED, 5), reading("A", "B", "C", "D")
+    for fewer in ("AD", "AB", "ABC"):
+        assert judge(good, reading(*fewer), dropped).undetectable is Undetectable.ROW_DROPPED
+    for other in ("BD", "CD", "AXD"):
+        assert judge(good, reading(*other), dropped).silent
+
+
+def test_a_time_and_a_mark_can_be_dropped() -> None:
+    dropped = TextFault(FaultKind.DROPPED, 4)
+    for value, less in (("0111110; Local", "0111110"), (True, False)):
+        before, after = ([PlacedRow("tls_rule", {"a": each, "extra": None}, 3)] for each in (value, less))
+        good, other = TextReading(before, [], [(1, 9)]), TextReading(after, [])
+        assert judge(good, other, dropped).undetectable is Undetectable.VALUE_DROPPED
+        assert judge(TextReading(after, [], [(1, 9)]), TextReading(before, []), dropped).silent
+
+
+def test_an_exchanged_label_can_be_part_of_the_other_row() -> None:
+    def reading(first: dict[str, str], second: dict[str, str], line: int) -> TextReading:
+        rows = [PlacedRow("tls_action", {"name": "A", "extra": first}, 3)]
+        rows.append(PlacedRow("tls_action", {"name": "B", "extra": second}, line))
+        return TextReading(rows, [], [(1, 9)])
+
+    exchanged, good = TextFault(FaultKind.EXCHANGED, 4), reading({"Label": "x"}, {"Other": "y"}, 5)
+    moved, lost = reading({}, {"Label": "x", "Other": "y"}, 4), reading({}, {"Other": "z"}, 4)
+    assert judge(good, moved, exchanged).undetectable is Undetectable.ORDER_CHANGED
+    assert judge(good, lost, exchanged).silent
+    assert judge(good, moved, TextFault(FaultKind.EXCHANGED, 7)).silent
+
+
 def test_only_the_columns_of_a_heading_may_change_if_it_is_dropped() -> None:
     dropped, doubled = TextFault(FaultKind.DROPPED, 2), TextFault(FaultKind.DOUBLED, 2)
     good, other = _reading(3, stack="A", state="B"), _reading(3, stack="C", state="B")

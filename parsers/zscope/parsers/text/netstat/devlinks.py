@@ -90,7 +90,7 @@ class LanGroups:
             return True
         parts = _GAP.split(text)
         name, *values = parts if len(parts) == len(self._titles) + 1 else words
-        if not self._titles or len(values) != len(self._titles) or not _NAME.fullmatch(name):
+        if not (self.group and self._titles) or len(values) != len(self._titles) or not _NAME.fullmatch(name):
             return False
         pairs = list(zip(self._titles, values, strict=True))
         if entry := self.entries.get(name):

@@ -36,6 +36,8 @@ _CHUNK = re.compile(r"[^ ]+(?: [^ ]+)*")
 _LABEL = re.compile(r"[A-Za-z][^:=]*")
 """A label and the blanks before its colon; only a label without such blanks is one."""
 _EQUATION = re.compile(r" *([A-Za-z][^ :=]*(?: [^ :=]+)*) *=(?![^ ])(.*)")
+_FAR_APART = re.compile(r"[^ ] {8}")
+"""In a value, which has no trailing blanks."""
 _DOUBTFUL = re.compile(r"[A-Za-z)]:(?![^ ])|  |[^ ]EZ[ZD]\d{4}I", re.ASCII)
 
 
@@ -134,8 +136,16 @@ class NetstatRow:
     def write(self, out: ReportRows) -> None:
         """Write the row."""
         self._report_misspelt(out)
+        self._report_joined(out)
         extra = {label: ", ".join(values) for label, values in self.extra.items()}
         out.row(self.table, self.line, self.values, extra, self.lines)
+
+    def _report_joined(self, out: ReportRows) -> None:
+        """Report values without a column that have two texts far apart: those of two lines."""
+        for label, values in self.extra.items():
+            for value in filter(_FAR_APART.search, values):
+                problem = f"{quoted(value)} has two texts that are far apart: a line end may be missing"
+                out.issue(Code.BAD_VALUE, problem, self.line, field=label[:60], table=self.table)
 
     def _report_misspelt(self, out: ReportRows) -> None:
         """Report unknown labels that resemble one that the row lacks, or end with it: a line end is lost."""
