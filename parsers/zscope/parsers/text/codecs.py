@@ -148,6 +148,7 @@ def _elapsed_text(value: int) -> str:
     return f"{hours:02}.{minutes:02}.{seconds:02}.{milliseconds:03}"
 
 
+@lru_cache(maxsize=256)  # the pages of an interval, and reports of the same moment, have the same times
 def _time(text: str) -> datetime:
     """Read a local time. A time zone after it is ignored; 24:00 is midnight of the next day."""
     plain = re.sub(r" [A-Z]{1,5}$", "", text.strip())

@@ -313,11 +313,13 @@ class PartitionChecks:
 
     def _lpar_busy(self, row: Row, kind: str) -> None:
         """Compare the time of the processors with that of the partition."""
+        if not self._is_own(row):
+            return
         online = all_values(self._cpu_rows(kind), "online_pct")
         throughout = bool(online) and set(online or ()) == {100.0}
         waits = row.get("dedicated") or self.interval.get("wait_completion")
         totals = [r for r in self.cpus if r["row_kind"] == "total" and r.get("cpu_type_name") == kind]
-        if not self._is_own(row) or not throughout or waits or len(totals) != 1:
+        if not throughout or waits or len(totals) != 1:
             return
         average = totals[0].get("lpar_busy_pct")
         if average is not None:

@@ -100,7 +100,8 @@ class RmfTableRows:
         Only the first of several rows with the same key is added, and returned.
         """
         self._rowless = None
-        key = _about({**figures.values, **known})
+        values = figures.values | known
+        key = _about(values)
         if key is not None and (before := self._by_key.get(key)) is not None:
             self._tell_again(line, before["line_no"])
             return before
@@ -108,7 +109,7 @@ class RmfTableRows:
         extra = dict(figures.extra)
         if figures.changed:
             extra["changed"] = ", ".join(figures.changed)
-        row = self.out.row(self.table, line.no, {**figures.values, **known}, extra)
+        row = self.out.row(self.table, line.no, values, extra)
         self.rows.append(row)
         if key is not None:
             self._by_key[key] = row
@@ -127,7 +128,7 @@ def _about(values: dict[str, Any]) -> tuple[Any, ...] | None:
     """Return the key of a row; None if it is not complete."""
     if not values.get("cpu_type_name"):
         return None
-    return tuple(values.get(name) for name in _ABOUT)
+    return tuple(map(values.get, _ABOUT))
 
 
 def types_of(rows: Iterable[Row]) -> list[str]:
