@@ -11,6 +11,7 @@ from figures import aligned, verdict
 
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.intervals import SystemIntervals
+from zscope.pipelines.estimate.jobs import estimate_jobs
 from zscope.samples.space_truth import space_intervals
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def of_kind(world: SpaceWorld, seed: int) -> list[Row]:
     row: Row = {}
     for source, (spaces, plain_connections) in SOURCES.items():
         measured = intervals.measured(spaces=spaces, plain=plain_connections)
-        result = estimate_costs(SystemIntervals(**measured))
+        result = estimate_costs(SystemIntervals(**measured, jobs=intervals.jobs))
         for part, seconds in truth.items():
             cost = result.cost(part, "s/day")
             row[f"{source} {part}"] = holds(cost.low, cost.high, seconds)
@@ -57,6 +58,15 @@ def of_kind(world: SpaceWorld, seed: int) -> list[Row]:
         if result.fitted is not None:
             charged = result.fitted.attribution.charged_to
             row |= {f"{source} in {place}": float(charged == place) for place in _CHARGED}
+    if result.fitted is not None and result.status.kind != "not enough data":
+        jobs = estimate_jobs(result.fitted, [str(number) for number in range(len(intervals.jobs_s_per_day))])
+        held = [
+            holds(price.low, price.high, seconds)
+            for job, seconds in zip(jobs, intervals.jobs_s_per_day, strict=True)
+            for price in job.costs
+            if (price.item, price.unit) == ("TLS", "s/day")
+        ]
+        row["jobs"] = float(np.nanmean(held)) if np.isfinite(held).any() else float("nan")
     return [row]
 
 
@@ -64,7 +74,7 @@ def kinds_table(run: Simulation, kinds: Mapping[str, SpaceKind], replicates: int
     """Return the table of the prices of all kinds, and a sentence about all of them."""
     header = (
         *("world", "LPAR: range", "holds", "SMF 30: range", "holds"),
-        *("and connections without TLS: range", "reference", "width", "holds: TLS/handshakes/bulk"),
+        *("and connections without TLS: range", "reference", "width", "holds: TLS/handshakes/bulk", "jobs"),
         *("value holds", "estimate/conditional/range/not enough", "estimates wrong"),
         *("in stack/caller/not known", ""),
     )
@@ -87,7 +97,9 @@ def missed_limits(kind: SpaceKind, of: Summary) -> list[str]:
     if kind.is_refused:
         return [] if refused_pct == 100 else [f"{100 - refused_pct:.0f} % answered"]
     missed = [f"{refused_pct:.0f} % not enough data"] if refused_pct else []
-    limited = {"LPAR": "LPAR TLS", "SMF 30": "SMF 30 TLS"} | {part: f"{_ALL} {part}" for part in _PARTS}
+    limited = {"LPAR": "LPAR TLS", "SMF 30": "SMF 30 TLS", "jobs": "jobs"} | {
+        part: f"{_ALL} {part}" for part in _PARTS
+    }
     for what, name in limited.items():
         if of.pct(name) < kind.least_held_pct:
             missed.append(f"{what} holds {of.pct(name):.0f} < {kind.least_held_pct:.0f}")
@@ -109,6 +121,7 @@ def _cells(kind: SpaceKind, of: Summary) -> list[str]:
         "-" if kind.reference is None else "{:.2f} .. {:.2f}".format(*kind.reference),
         "-" if ratio is None else f"{ratio:.2f}",
         of.percents(*(f"{_ALL} {part}" for part in _PARTS)),
+        plain(of.pct("jobs")),
         plain(of.pct(f"{_ALL} value")),
         of.percents(*(f"{_ALL} {status}" for status in _STATUSES)),
         plain(of.pct(f"{_ALL} wrong")),

@@ -197,6 +197,32 @@ def test_short_intervals_of_jobs_are_added_up() -> None:
     assert found == pytest.approx(jobs_of(intervals) / 900)
 
 
+def test_full_handshakes_of_jobs_have_costs_of_their_own_in_the_price_of_the_system() -> None:
+    """Without them, the third job is noise of the others, and the value is too low."""
+    world = SPACE_WORLDS["stack, full costs 0.6, 1 and 3"]
+    intervals = space_intervals(world, SEED)
+    by_job = SystemIntervals(**intervals.measured(), jobs=intervals.jobs)
+    widths = []
+    for each in (by_job, replace(by_job, jobs=None)):
+        cost = estimate_costs(each).cost("TLS", "s/day")
+        low, high = ends(cost)
+        assert low <= intervals.tls_s_per_day <= high
+        widths.append(high - low)
+    assert widths[0] < 0.85 * widths[1]
+    value = estimate_costs(by_job).cost("full handshake").value
+    mean_us = world.full_us * np.array(world.relative_full) @ intervals.jobs[:, :, 0].sum(axis=0)
+    assert value == pytest.approx(mean_us / intervals.jobs[:, :, 0].sum(), rel=0.08)
+
+
+def test_jobs_that_follow_each_other_have_one_cost_in_the_price_of_the_system() -> None:
+    intervals, _ = measured()
+    halves = jobs_of(intervals).sum(axis=1, keepdims=True) * np.array([0.5, 0.5])[None, :, None]
+    alike, without = (
+        estimate_costs(replace(intervals, jobs=jobs)).cost("TLS", "s/day") for jobs in (halves, None)
+    )
+    assert ends(alike) == pytest.approx(ends(without), rel=0.05)
+
+
 KINDS = (
     *("all in the stack", "all in the caller", "usual", "usual, logon 10 ms", "stack, application 5 ms"),
     *("half and half", "stack, full costs 0.6, 1 and 3", "full costs 0.6, 1 and 3", "rare plain", "7 days"),

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from zscope.pipelines.estimate.intervals import FEWEST_WITH, LEAST_SHARE_OF_JOB
 from zscope.pipelines.estimate.regression import Prewhitening, is_collinear, regress
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _FOR_CERTAIN = 0.995
 some there."""
 _FEWEST_PLAIN = 5 / 900
 """Mean number per second from which connections without TLS are a column: five in 15 minutes."""
+_ROUNDING = 1e-9
 _HANDSHAKES, _BYTES = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
@@ -187,17 +189,43 @@ def attribute(grid: Grid, prewhitening: Prewhitening, basis: Numbers, *, kinds_a
     The rows of `basis` are full handshakes, resumed handshakes and megabytes, its columns the costs that are
     estimated.
     """
-    load = tls_load(grid, prewhitening)
-    tls, controls = grid.tls @ basis, known_controls(grid)
+    load, controls = tls_load(grid, prewhitening), known_controls(grid)
+    tls = grid.tls @ basis
     if grid.stack_us is None or grid.tls_spaces_us is None:
         return LparAttribution(fit_spaces(prewhitening, tls, controls, grid.cpu_us).costs(basis), load)
     jobs_us = grid.tls_spaces_us - grid.stack_us
+    by_job, basis_by_job = _full_by_job(grid, prewhitening, basis) if kinds_apart else (tls, basis)
     return SpacesAttribution(
-        fit_spaces(prewhitening, tls, controls, grid.stack_us).costs(basis),
+        fit_spaces(prewhitening, by_job, controls, grid.stack_us).costs(basis_by_job),
         fit_spaces(prewhitening, tls, controls, jobs_us).costs(basis),
         load,
         kinds_apart,
     )
+
+
+def _full_by_job(grid: Grid, prewhitening: Prewhitening, basis: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the counts of TLS with the full handshakes of the larger jobs apart, and their basis.
+
+    Full handshakes of jobs cost different amounts, by key exchange and certificate. With one cost for all,
+    each job would be noise of the others. The cost of a full handshake is the mean over the jobs.
+    """
+    tls = grid.tls @ basis
+    larger = grid.shares_of_jobs >= LEAST_SHARE_OF_JOB
+    if grid.jobs is None or not larger.any():
+        return tls, basis
+    full = grid.jobs[:, larger, 0]
+    full = np.column_stack([full, np.maximum(grid.full - full.sum(axis=1), 0)])
+    full = full[:, np.count_nonzero(full > _ROUNDING * full.max(), axis=0) >= FEWEST_WITH]
+    apart = np.hstack([full, grid.tls[:, 1:] @ basis[1:, 1:]])
+    if len(prewhitening.rows) < prewhitening.steps_needed(apart.shape[1]) or is_collinear(
+        prewhitening, apart
+    ):
+        return tls, basis
+    shares = grid.mean(full)
+    whole = np.zeros((3, apart.shape[1]))
+    whole[FULL, : full.shape[1]] = shares / shares.sum()
+    whole[1:, full.shape[1] :] = basis[1:, 1:]
+    return apart, whole
 
 
 def tls_load(grid: Grid, prewhitening: Prewhitening) -> TlsLoad:

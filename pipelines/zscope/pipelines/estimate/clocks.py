@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from zscope.pipelines.estimate.intervals import FEWEST_WITH
 from zscope.pipelines.estimate.regression import clipped
 from zscope.pipelines.estimate.statuses import Reason, reason
 from zscope.pipelines.quantities import counted
@@ -38,8 +39,6 @@ _STEADY = (0.5, 1.0)
 """Shares by which the second difference is smaller where rates change steadily within the steps."""
 _UNMOVED = (0.0, 1.0, 0.0)
 _COUNTS = ("full", "resumed", "mb", "plain", "plain_mb", "datagrams")
-_FEWEST_WITH = 6
-"""A count is a column if at least so many steps have it."""
 _LEAST_LIKELIHOOD_RATIO = 25.0
 """Twice the logarithm of the likelihood ratio. Without a difference, it is up to 8 in the stacks and in LPARs
 with other work, and up to 30 in servers whose work varies, there by a few days."""
@@ -183,7 +182,7 @@ class _Steps:
     def __init__(self, grid: Grid, prewhitening: Prewhitening) -> None:
         self.prewhitening = prewhitening
         counts = [getattr(grid, name) for name in _COUNTS]
-        known = [each for each in counts if each is not None and np.count_nonzero(each) >= _FEWEST_WITH]
+        known = [each for each in counts if each is not None and np.count_nonzero(each) >= FEWEST_WITH]
         columns = np.stack([each / max(each.std(), 1e-300) for each in known], axis=1)
         before, after = grid.neighbours
         self.number = columns.shape[1]

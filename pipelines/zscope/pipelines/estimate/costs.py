@@ -19,7 +19,7 @@ import numpy as np
 
 from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED, attribute
 from zscope.pipelines.estimate.clocks import compare_clocks
-from zscope.pipelines.estimate.intervals import DAY_S, logarithm, on_grid
+from zscope.pipelines.estimate.intervals import DAY_S, FEWEST_WITH, logarithm, on_grid
 from zscope.pipelines.estimate.regression import Estimate, Prewhitening, is_collinear, regress
 from zscope.pipelines.estimate.stated_costs import (
     PARTS,
@@ -42,11 +42,7 @@ if TYPE_CHECKING:
 
 FEWEST_STEPS = 88
 """22 hours: in a day of records, the first and the last intervals are often incomplete."""
-STEPS_OF_COEFFICIENT = 3
-"""Least number of steps for each coefficient of the regression, time effects included."""
 _LIMIT_SHARE, _MOST_AT_LIMIT_PCT = 0.95, 1.0
-FEWEST_WITH = 6
-"""A kind of handshake is estimated if at least so many steps have one."""
 _WEEK_DAYS = 7
 _DAYS_FOR_NEIGHBOURS = 60
 """From here on, the bias by handshakes that are counted one interval early or late would be larger than the
@@ -179,7 +175,7 @@ def _refusal_of_data(grid: Grid) -> Reason | None:
 
 def _refusal_of_gaps(grid: Grid, prewhitening: Prewhitening) -> Reason | None:
     """Return whether gaps leave too few steps whose lags are known."""
-    needed = STEPS_OF_COEFFICIENT * (prewhitening.all_effects.count + 3)
+    needed = prewhitening.steps_needed(3)
     return too_few(grid, len(prewhitening.rows), needed) if len(prewhitening.rows) < needed else None
 
 

@@ -36,6 +36,10 @@ _TOGETHER = (
 """Columns that not all intervals have, by their source."""
 JOB_COLUMNS = ("full_handshakes", "resumed_handshakes", "tls_mb", "plain_connections", "plain_mb", "cpu_s")
 """What is known of a job in an interval: its connections, and the CPU time of its address spaces (SMF 30)."""
+FEWEST_WITH = 6
+"""A count is a column of a regression if at least so many steps have it."""
+LEAST_SHARE_OF_JOB = 0.05
+"""Share of the handshakes of the system from which a job has columns of its own."""
 _TOLERANCE_S = 30
 """How far an interval may begin or end outside its step."""
 _LOG_OFFSET = 0.001
@@ -117,6 +121,14 @@ class Grid:
     def mean(self, rates: Numbers) -> Numbers:
         """Return the mean of rates over the period."""
         return np.asarray(np.average(rates, axis=0, weights=self.weight))
+
+    @property
+    def shares_of_jobs(self) -> Numbers:
+        """The shares of the jobs in the handshakes."""
+        if self.jobs is None:
+            return np.zeros(0)
+        handshakes = self.mean(self.jobs[:, :, 0] + self.jobs[:, :, 1])
+        return np.asarray(handshakes / self.mean(self.full + self.resumed))
 
     @property
     def steps_of_day(self) -> int:

@@ -16,8 +16,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zscope.pipelines.estimate.attribution import SpacesAttribution, fit_spaces, known_controls, tls_load
-from zscope.pipelines.estimate.costs import FEWEST_WITH, STEPS_OF_COEFFICIENT, separate_costs, too_few
-from zscope.pipelines.estimate.intervals import DAY_S, JOB_COLUMNS, logarithm, selected
+from zscope.pipelines.estimate.costs import separate_costs, too_few
+from zscope.pipelines.estimate.intervals import (
+    DAY_S,
+    FEWEST_WITH,
+    JOB_COLUMNS,
+    LEAST_SHARE_OF_JOB,
+    logarithm,
+    selected,
+)
 from zscope.pipelines.estimate.regression import Prewhitening, is_collinear
 from zscope.pipelines.estimate.stated_costs import FittedCosts, TlsCost, prices, refused_cost
 from zscope.pipelines.estimate.statuses import Reason, reason
@@ -28,8 +35,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.estimate.costs import FittedSystem
     from zscope.pipelines.estimate.intervals import Grid
 
-_LEAST_SHARE = 0.05
-"""Share of the handshakes of the system from which a job has columns of its own."""
 _LEAST_RECORDED = 0.8
 """Share of the time for which the CPU time of a job has to be known."""
 _CPU = JOB_COLUMNS.index("cpu_s")
@@ -55,10 +60,9 @@ def estimate_jobs(system: FittedSystem, names: Sequence[str]) -> Iterator[JobEst
     grid = system.grid
     if grid.jobs is None or grid.stack_us is None:
         return
-    handshakes = grid.mean(grid.jobs[:, :, 0] + grid.jobs[:, :, 1])
-    refused = {
-        at: why for at in range(len(names)) if (why := _refusal(grid, at, handshakes[at] / handshakes.sum()))
-    }
+    shares = grid.shares_of_jobs
+    handshakes_per_day = shares * float(grid.mean(grid.full + grid.resumed)) * DAY_S
+    refused = {at: why for at in range(len(names)) if (why := _refusal(grid, at, shares[at]))}
     fits: dict[int, FittedCosts | Reason] = {**refused}
     if own := [at for at in range(len(names)) if at not in refused]:
         fits |= _fitted_jobs(system, own)
@@ -66,16 +70,16 @@ def estimate_jobs(system: FittedSystem, names: Sequence[str]) -> Iterator[JobEst
         found = fits[at]
         if isinstance(found, FittedCosts):
             costs = tuple(prices(found, (reason("of_job"), *system.conditions)))
-            yield JobEstimate(name, handshakes[at] * DAY_S, costs, found)
+            yield JobEstimate(name, handshakes_per_day[at], costs, found)
         else:
-            yield JobEstimate(name, handshakes[at] * DAY_S, (refused_cost("TLS", "s/day", found),))
+            yield JobEstimate(name, handshakes_per_day[at], (refused_cost("TLS", "s/day", found),))
 
 
 def _refusal(grid: Grid, at: int, share: float) -> Reason | None:
     """Return why a job has no price of its own."""
     assert grid.jobs is not None
-    if share < _LEAST_SHARE:
-        return reason("small_job", share_pct=100 * share, needed_pct=100 * _LEAST_SHARE)
+    if share < LEAST_SHARE_OF_JOB:
+        return reason("small_job", share_pct=100 * share, needed_pct=100 * LEAST_SHARE_OF_JOB)
     recorded = float(np.isfinite(grid.jobs[:, at, _CPU]).mean())
     if recorded < _LEAST_RECORDED:
         return reason("job_not_recorded", recorded_pct=100 * recorded, needed_pct=100 * _LEAST_RECORDED)
@@ -91,8 +95,7 @@ def _fitted_jobs(system: FittedSystem, own: list[int]) -> dict[int, FittedCosts 
     others = grid.tls - sum(jobs[at].tls for at in bases)
     with_others = np.count_nonzero(others > _ROUNDING * grid.tls, axis=0) >= FEWEST_WITH
     tls = np.hstack([*(jobs[at].tls @ basis for at, basis in bases.items()), others[:, with_others]])
-    needed = STEPS_OF_COEFFICIENT * (prewhitening.all_effects.count + tls.shape[1])
-    if len(prewhitening.rows) < needed:
+    if len(prewhitening.rows) < (needed := prewhitening.steps_needed(tls.shape[1])):
         return dict.fromkeys(own, too_few(grid, len(prewhitening.rows), needed))
     if is_collinear(prewhitening, tls):
         return dict.fromkeys(own, reason("jobs_alike"))

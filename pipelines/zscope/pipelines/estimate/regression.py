@@ -24,6 +24,8 @@ _UPPER = 0.975
 _ORDER, _SHORT_ORDER = 4, 2
 """Orders of the autoregression; the second one for short or coarse series."""
 _LONG_DAYS = 3
+_STEPS_OF_COEFFICIENT = 3
+"""Least number of steps for each coefficient of the regression, time effects included."""
 _ROUNDS, _HUBER_ROUNDS = 3, 8
 _SCALE = 1.4826
 """Ratio of the standard deviation to the median absolute deviation of normal errors."""
@@ -143,6 +145,10 @@ class Prewhitening:
     def effects(self) -> TimeEffects:
         """The time effects of `rows`."""
         return TimeEffects(self.step[self.rows], self.steps_of_day, self._profile[self.rows])
+
+    def steps_needed(self, columns: int) -> int:
+        """Return the least number of steps for a regression on so many columns."""
+        return _STEPS_OF_COEFFICIENT * (self.all_effects.count + columns)
 
     def filtered(self, columns: Numbers, autoregression: Numbers) -> Numbers:
         """Return the prewhitened columns of `rows`, without time effects."""
