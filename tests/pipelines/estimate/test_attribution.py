@@ -16,7 +16,8 @@ from zscope.samples.space_truth import space_intervals
 from zscope.samples.space_worlds import SPACE_WORLDS, SpaceWorld
 
 if TYPE_CHECKING:
-    from zscope.pipelines.estimate.costs import SystemEstimate, TlsCost
+    from zscope.pipelines.estimate.costs import SystemEstimate
+    from zscope.pipelines.estimate.stated_costs import TlsCost
     from zscope.samples.space_truth import SpaceIntervals
 
 SEED = 7

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from tests.pipelines.estimate.measured import changed, replicates
 
-from zscope.pipelines.estimate.costs import ITEMS, PARTS, estimate_costs
+from zscope.pipelines.estimate.costs import ITEMS, estimate_costs
 from zscope.pipelines.estimate.intervals import selected
+from zscope.pipelines.estimate.stated_costs import PARTS
 from zscope.pipelines.estimate.statuses import sentences
 from zscope.samples.cost_truth import FULL_US, MB_US, RESUMED_US
 

@@ -214,6 +214,26 @@ def test_full_handshakes_of_jobs_have_costs_of_their_own_in_the_price_of_the_sys
     assert value == pytest.approx(mean_us / intervals.jobs[:, :, 0].sum(), rel=0.08)
 
 
+def test_address_spaces_of_jobs_are_apart_in_the_price_of_the_system() -> None:
+    """Other work in all of them is noise of each, but the loads of the jobs differ."""
+    intervals = space_intervals(SPACE_WORLDS["30 % of other work inside"], SEED)
+    by_job = SystemIntervals(**intervals.measured(), jobs=intervals.jobs)
+    low, high = ends(estimate_costs(by_job).cost("TLS", "s/day"))
+    together = ends(estimate_costs(replace(by_job, jobs=None)).cost("TLS", "s/day"))
+    assert low <= intervals.tls_s_per_day <= high < 0.95 * together[1]
+
+
+def test_the_price_of_a_system_contains_jobs_that_have_none_of_their_own() -> None:
+    """The third job has no records of its own, but its address space is one of those with TLS."""
+    intervals, truths = measured(SPACE_WORLDS["all in the caller"])
+    jobs = jobs_of(intervals)
+    jobs[:, 2, CPU] = np.nan
+    low, high = ends(estimate_costs(replace(intervals, jobs=jobs)).cost("TLS", "s/day"))
+    assert low <= sum(truths) <= high
+    _, without_third = ends(estimate_costs(replace(intervals, jobs=jobs[:, :2])).cost("TLS", "s/day"))
+    assert high == pytest.approx(without_third, rel=0.001)
+
+
 def test_jobs_that_follow_each_other_have_one_cost_in_the_price_of_the_system() -> None:
     intervals, _ = measured()
     halves = jobs_of(intervals).sum(axis=1, keepdims=True) * np.array([0.5, 0.5])[None, :, None]

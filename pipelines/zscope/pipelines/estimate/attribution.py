@@ -14,21 +14,33 @@ does for a connection, and no statistics of ordinary intervals separate the two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from zscope.pipelines.estimate.intervals import FEWEST_WITH, LEAST_SHARE_OF_JOB
-from zscope.pipelines.estimate.regression import Prewhitening, is_collinear, regress
+from zscope.pipelines.estimate.address_spaces import (
+    CPU,
+    FULL,
+    MB,
+    RESUMED,
+    OwnFit,
+    SpaceFit,
+    SumOfFits,
+    fit_spaces,
+    full_by_job,
+    known_controls,
+    of_others,
+    own_fits,
+    separate_costs,
+)
+from zscope.pipelines.estimate.intervals import LEAST_SHARE_OF_JOB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from zscope.pipelines.estimate.intervals import Grid, Numbers
-    from zscope.pipelines.estimate.regression import Regression, WeightedSum
+    from zscope.pipelines.estimate.regression import Prewhitening, WeightedSum
 
-FULL, RESUMED, MB = range(3)
 ChargedTo = Literal["stack", "caller", "not known"]
 
 GIVES_WAY_IN_LPAR, GIVES_WAY_IN_SPACES = 0.3, 0.1
@@ -40,32 +52,7 @@ _MOST_IN_STACK = 0.1
 _FOR_CERTAIN = 0.995
 """Quantile that shows bytes in the stack. With 0.975, one system in thirty whose jobs encrypt them would have
 some there."""
-_FEWEST_PLAIN = 5 / 900
-"""Mean number per second from which connections without TLS are a column: five in 15 minutes."""
-_ROUNDING = 1e-9
 _HANDSHAKES, _BYTES = np.array([1.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-
-
-@dataclass(frozen=True)
-class SpaceFit:
-    """The regression of the CPU time of some address spaces, or of the LPAR."""
-
-    regression: Regression
-    """Its first coefficients are those of a full handshake, a resumed one and a megabyte."""
-    plain_at: int | None = None
-    """Which coefficient is that of a connection without TLS."""
-    plain_mb_at: int | None = None
-    """Which coefficient is that of a megabyte without TLS."""
-
-    def of(self, weights: Numbers, *, less_plain: float = 0.0) -> WeightedSum:
-        """Return a weighted sum of costs, less this share of what as many connections without TLS cost."""
-        all_weights = np.zeros(len(self.regression.coefficients))
-        all_weights[:3] = weights
-        if self.plain_at is not None:
-            all_weights[self.plain_at] = -less_plain * (weights[FULL] + weights[RESUMED])
-        if self.plain_mb_at is not None:
-            all_weights[self.plain_mb_at] = -less_plain * weights[MB]
-        return self.regression.sum(all_weights)
 
 
 @dataclass(frozen=True)
@@ -119,16 +106,18 @@ class SpacesAttribution:
     """What the CPU time of the stacks and of the jobs with TLS says."""
 
     stack: SpaceFit
-    jobs: SpaceFit
+    jobs: SumOfFits
     load: TlsLoad
     kinds_apart: bool
     """Whether full and resumed handshakes have costs of their own."""
+    own: Mapping[int, OwnFit] = field(default_factory=dict)
+    """Those of the regressions of a system that are of one job each, by the number of the job."""
 
     def ends(self, weights: Numbers, upper: float = 0.975) -> tuple[float, float]:
         """Return the lower and the upper end of a weighted sum of costs."""
         noise = self.stack.regression.noise
         less = self.load.given_way(noise, GIVES_WAY_IN_SPACES, weights)
-        more = self.load.given_way(noise + self.jobs.regression.noise, GIVES_WAY_IN_SPACES, weights)
+        more = self.load.given_way(noise + self.jobs.noise, GIVES_WAY_IN_SPACES, weights)
         low = 0.0
         if self.kinds_apart:
             low = max(low, self.stack.of(_full_less_resumed(weights)).low() - less)
@@ -193,83 +182,46 @@ def attribute(grid: Grid, prewhitening: Prewhitening, basis: Numbers, *, kinds_a
     tls = grid.tls @ basis
     if grid.stack_us is None or grid.tls_spaces_us is None:
         return LparAttribution(fit_spaces(prewhitening, tls, controls, grid.cpu_us).costs(basis), load)
-    jobs_us = grid.tls_spaces_us - grid.stack_us
-    by_job, basis_by_job = _full_by_job(grid, prewhitening, basis) if kinds_apart else (tls, basis)
-    return SpacesAttribution(
-        fit_spaces(prewhitening, by_job, controls, grid.stack_us).costs(basis_by_job),
-        fit_spaces(prewhitening, tls, controls, jobs_us).costs(basis),
-        load,
-        kinds_apart,
-    )
+    by_job, basis_by_job = full_by_job(grid, prewhitening, basis) if kinds_apart else (tls, basis)
+    stack = fit_spaces(prewhitening, by_job, controls, grid.stack_us).costs(basis_by_job)
+    own = dict(own_fits(grid, prewhitening, _recorded_jobs(grid)))
+    jobs = _sum_of_jobs(grid, prewhitening, own, grid.tls_spaces_us - grid.stack_us)
+    if jobs is None:
+        jobs_us = grid.tls_spaces_us - grid.stack_us
+        jobs = SumOfFits.of_one(fit_spaces(prewhitening, tls, controls, jobs_us).costs(basis))
+    return SpacesAttribution(stack, jobs, load, kinds_apart, own)
 
 
-def _full_by_job(grid: Grid, prewhitening: Prewhitening, basis: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the counts of TLS with the full handshakes of the larger jobs apart, and their basis.
+def _recorded_jobs(grid: Grid) -> list[int]:
+    """Return the larger jobs of which the CPU time is known in each step."""
+    if grid.jobs is None:
+        return []
+    recorded = np.isfinite(grid.jobs[:, :, CPU]).all(axis=0)
+    return [int(at) for at in np.flatnonzero(recorded & (grid.shares_of_jobs >= LEAST_SHARE_OF_JOB))]
 
-    Full handshakes of jobs cost different amounts, by key exchange and certificate. With one cost for all,
-    each job would be noise of the others. The cost of a full handshake is the mean over the jobs.
-    """
-    tls = grid.tls @ basis
-    larger = grid.shares_of_jobs >= LEAST_SHARE_OF_JOB
-    if grid.jobs is None or not larger.any():
-        return tls, basis
-    full = grid.jobs[:, larger, 0]
-    full = np.column_stack([full, np.maximum(grid.full - full.sum(axis=1), 0)])
-    full = full[:, np.count_nonzero(full > _ROUNDING * full.max(), axis=0) >= FEWEST_WITH]
-    apart = np.hstack([full, grid.tls[:, 1:] @ basis[1:, 1:]])
-    if len(prewhitening.rows) < prewhitening.steps_needed(apart.shape[1]) or is_collinear(
-        prewhitening, apart
-    ):
-        return tls, basis
-    shares = grid.mean(full)
-    whole = np.zeros((3, apart.shape[1]))
-    whole[FULL, : full.shape[1]] = shares / shares.sum()
-    whole[1:, full.shape[1] :] = basis[1:, 1:]
-    return apart, whole
+
+def _sum_of_jobs(
+    grid: Grid, prewhitening: Prewhitening, own: Mapping[int, OwnFit], jobs_us: Numbers
+) -> SumOfFits | None:
+    """Return the regressions of the larger jobs, and one of the others together; None if there are none."""
+    if not own:
+        return None
+    fits = [fit.spaces for fit in own.values()]
+    amounts = [fit.grid.tls for fit in own.values()]
+    others = of_others(grid, own.values())
+    if others.any():
+        basis, _ = separate_costs(prewhitening, others)
+        if basis is None:
+            return None
+        of_own_us = sum(fit.grid.tls_spaces_us for fit in own.values() if fit.grid.tls_spaces_us is not None)
+        rest = fit_spaces(prewhitening, others @ basis, known_controls(grid), jobs_us - of_own_us)
+        fits.append(rest.costs(basis))
+        amounts.append(others)
+    rates = grid.mean(grid.tls)
+    shares = (grid.mean(amount) / np.where(rates > 0, rates, 1) for amount in amounts)
+    return SumOfFits(tuple(fits), tuple(shares))
 
 
 def tls_load(grid: Grid, prewhitening: Prewhitening) -> TlsLoad:
     """Return how much the connections with TLS do, and how much that varies."""
     return TlsLoad(grid.mean(grid.tls), float(prewhitening.all_effects(grid.full + grid.resumed).std()))
-
-
-def known_controls(grid: Grid) -> dict[str, Numbers]:
-    """Return what else the address spaces do for connections and datagrams, where that is known."""
-    controls = {"datagrams": grid.datagrams}
-    if grid.plain is not None and grid.plain.mean() >= _FEWEST_PLAIN:
-        controls |= {"plain": grid.plain, "plain_mb": grid.plain_mb}
-    return {name: control for name, control in controls.items() if control is not None}
-
-
-@dataclass(frozen=True)
-class SpaceRegression:
-    """The regression of CPU time on counts of TLS and on what else is known of the connections."""
-
-    regression: Regression
-    """Its first coefficients are those of the counts of TLS, followed by those of `controls`."""
-    controls: tuple[str, ...]
-
-    def costs(self, basis: Numbers) -> SpaceFit:
-        """Return what a full handshake, a resumed one and a megabyte cost.
-
-        These are the rows of `basis`; its columns are the counts of TLS.
-        """
-        whole = np.zeros((3 + len(self.controls), len(self.regression.coefficients)))
-        whole[:3, : basis.shape[1]] = basis
-        whole[3:, basis.shape[1] :] = np.eye(len(self.controls))
-        at = {name: 3 + number for number, name in enumerate(self.controls)}
-        return SpaceFit(self.regression.of(whole), at.get("plain"), at.get("plain_mb"))
-
-
-def fit_spaces(
-    prewhitening: Prewhitening, tls: Numbers, controls: Mapping[str, Numbers], cpu_us: Numbers
-) -> SpaceRegression:
-    """Return the regression; controls that are collinear are left out."""
-    columns = tls
-    used: list[str] = []
-    for name, control in controls.items():
-        more = np.column_stack([columns, control])
-        if not is_collinear(prewhitening, more):
-            used.append(name)
-            columns = more
-    return SpaceRegression(regress(prewhitening, columns, cpu_us), tuple(used))

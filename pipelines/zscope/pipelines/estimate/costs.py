@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED, attribute
+from zscope.pipelines.estimate.address_spaces import MB, separate_costs
+from zscope.pipelines.estimate.attribution import attribute
 from zscope.pipelines.estimate.clocks import compare_clocks
 from zscope.pipelines.estimate.intervals import DAY_S, FEWEST_WITH, logarithm, on_grid
 from zscope.pipelines.estimate.regression import Estimate, Prewhitening, is_collinear, regress
@@ -215,29 +216,6 @@ def _fitted(grid: Grid, prewhitening: Prewhitening, clocks: ClockDifference) -> 
     if separate and separate.high - separate.value > levels.estimate(fitted.mean_handshake).high:
         return replace(fitted, only_mean=reason("same_mix"))
     return fitted
-
-
-def separate_costs(
-    prewhitening: Prewhitening, columns: Numbers, *, kinds_known: bool = True
-) -> tuple[Numbers | None, Reason | None]:
-    """Return which costs can be estimated apart from full handshakes, resumed ones and megabytes.
-
-    These are the rows of the array, its columns are the costs. It is None if even handshakes and megabytes
-    are collinear. The reason says why full and resumed handshakes are not apart.
-    """
-    present = np.count_nonzero(columns, axis=0) >= FEWEST_WITH
-    basis = np.eye(3)[:, present]
-    only_mean = None if present[FULL] and present[RESUMED] else reason("one_kind")
-    if not kinds_known:
-        only_mean = reason("kinds_not_counted")
-    elif is_collinear(prewhitening, columns @ basis):
-        only_mean = reason("same_mix")
-    if only_mean and only_mean.code != "one_kind":
-        # Both kinds of handshakes get the same cost.
-        basis = np.array([[1.0, 0], [1, 0], [0, 1]])[:, [True, bool(present[MB])]]
-        if is_collinear(prewhitening, columns @ basis):
-            return None, only_mean
-    return basis, only_mean
 
 
 def _columns_at_equal_load(grid: Grid, *, with_mb: bool) -> tuple[Numbers, Numbers]:

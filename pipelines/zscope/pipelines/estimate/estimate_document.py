@@ -30,13 +30,14 @@ handshakes and bytes of TLS connections (`cost_interval`). Its results are in `c
    more than 25 (twice its logarithm), on most days, and at least half of what free weights of the
    neighbouring intervals explain; no address space may contradict it. From moved counts there are only
    ranges. A difference of 14 minutes or more is refused.
-4. Levels: a regression of CPU time on full handshakes, resumed handshakes and megabytes, one for the
-   address spaces of the TCP/IP stacks and one for those of the jobs with TLS (SMF 30), or one for the
-   LPAR. Connections and megabytes without TLS, and datagrams of no connection, are columns where they are
-   known. Errors are autoregressive of order 4 (order 2 up to three days), outliers are winsorized
-   (Huber), and the covariance comes from a jackknife over days; intervals of a sum over address spaces
-   come from the sum of its deviations. Full handshakes of each job with at least 5 % of the handshakes are a
-   column of their own in the stacks, as they differ by key exchange and certificate.
+4. Levels: regressions of CPU time on full handshakes, resumed handshakes and megabytes: one for the address
+   spaces of the TCP/IP stacks, one for those of each job with at least 5 % of the handshakes, and one for
+   those of the other jobs with TLS (SMF 30), or one for the LPAR. In the stacks, full handshakes of each of
+   these jobs are a column of their own, as they differ by key exchange and certificate. Connections and
+   megabytes without TLS, and datagrams of no connection, are columns where they are known. Errors are
+   autoregressive of order 4 (order 2 up to three days), outliers are winsorized (Huber), and the covariance
+   comes from a jackknife over days; intervals of a sum over address spaces come from the sum of its
+   deviations.
 5. What moves with TLS in the address space of a server is TLS and what the server does for a connection,
    and no statistics of ordinary intervals separate the two. So each cost is a range. Its lower end is
    what moves in the stacks, which run no application: full less resumed handshakes, or all handshakes and
@@ -56,13 +57,10 @@ handshakes and bytes of TLS connections (`cost_interval`). Its results are in `c
    as well, and on these numbers themselves, because what TLS costs is proportional to them. From 60 days
    on, the full handshakes of the neighbouring intervals are included, because some handshakes are counted
    one interval early or late. It contains what servers do for new clients only.
-10. Jobs: handshakes of jobs cost different amounts, by key exchange and certificate. So a job with at least
-   5 % of the handshakes, and with SMF 30 for at least 80 % of the time, has a range of its own. A
-   regression of the CPU time of the stacks has the full handshakes, the resumed ones and the megabytes of
-   each of these jobs as columns, and those of the others together; a regression of the CPU time of the
-   job's address spaces has its own connections with and without TLS. Ends and value follow from both as for
-   a system. The regressions have more coefficients, so the ranges of all jobs together are wider than that
-   of the system.
+10. Jobs: a job with at least 5 % of the handshakes, and with SMF 30 for at least 80 % of the time, has a
+   range of its own, from the regression of its address spaces and from one of the stacks that has resumed
+   handshakes and megabytes by job as well. Ends and value follow from both as for a system. The regression
+   of the stacks has more coefficients, so the ranges of all jobs together are wider than that of the system.
 
 Each result has a status: `estimate` (the range is narrow), `conditional` (a value on the condition in its
 sentence), `range` (no value) or `not enough data`. Before, these were `ok`, `conditional` and `refused`,

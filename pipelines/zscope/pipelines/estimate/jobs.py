@@ -15,30 +15,30 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zscope.pipelines.estimate.attribution import SpacesAttribution, fit_spaces, known_controls, tls_load
-from zscope.pipelines.estimate.costs import separate_costs, too_few
-from zscope.pipelines.estimate.intervals import (
-    DAY_S,
-    FEWEST_WITH,
-    JOB_COLUMNS,
-    LEAST_SHARE_OF_JOB,
-    logarithm,
-    selected,
+from zscope.pipelines.estimate.address_spaces import (
+    CPU,
+    SumOfFits,
+    fit_spaces,
+    known_controls,
+    of_others,
+    own_fits,
 )
+from zscope.pipelines.estimate.attribution import SpacesAttribution, tls_load
+from zscope.pipelines.estimate.costs import too_few
+from zscope.pipelines.estimate.intervals import DAY_S, LEAST_SHARE_OF_JOB, logarithm, selected
 from zscope.pipelines.estimate.regression import Prewhitening, is_collinear
 from zscope.pipelines.estimate.stated_costs import FittedCosts, TlsCost, prices, refused_cost
 from zscope.pipelines.estimate.statuses import Reason, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from zscope.pipelines.estimate.address_spaces import OwnFit
     from zscope.pipelines.estimate.costs import FittedSystem
     from zscope.pipelines.estimate.intervals import Grid
 
 _LEAST_RECORDED = 0.8
 """Share of the time for which the CPU time of a job has to be known."""
-_CPU = JOB_COLUMNS.index("cpu_s")
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,42 +80,37 @@ def _refusal(grid: Grid, at: int, share: float) -> Reason | None:
     assert grid.jobs is not None
     if share < LEAST_SHARE_OF_JOB:
         return reason("small_job", share_pct=100 * share, needed_pct=100 * LEAST_SHARE_OF_JOB)
-    recorded = float(np.isfinite(grid.jobs[:, at, _CPU]).mean())
+    recorded = float(np.isfinite(grid.jobs[:, at, CPU]).mean())
     if recorded < _LEAST_RECORDED:
         return reason("job_not_recorded", recorded_pct=100 * recorded, needed_pct=100 * _LEAST_RECORDED)
     return None
 
 
-def _fitted_jobs(system: FittedSystem, own: list[int]) -> dict[int, FittedCosts | Reason]:
+def _fitted_jobs(system: FittedSystem, jobs: list[int]) -> dict[int, FittedCosts | Reason]:
     """Return the regressions of the jobs with columns of their own, or why there are none."""
-    grid, prewhitening = _recorded(system, own)
-    jobs = {at: _of_job(grid, at) for at in own}
-    separate = {at: separate_costs(prewhitening, job.tls) for at, job in jobs.items()}
-    bases = {at: basis for at, (basis, _) in separate.items() if basis is not None}
-    others = grid.tls - sum(jobs[at].tls for at in bases)
-    with_others = np.count_nonzero(others > _ROUNDING * grid.tls, axis=0) >= FEWEST_WITH
-    tls = np.hstack([*(jobs[at].tls @ basis for at, basis in bases.items()), others[:, with_others]])
+    grid, prewhitening, own = _recorded(system, jobs)
+    others = of_others(grid, own.values())
+    tls = np.hstack([*(fit.tls for fit in own.values()), others[:, others.any(axis=0)]])
     if len(prewhitening.rows) < (needed := prewhitening.steps_needed(tls.shape[1])):
-        return dict.fromkeys(own, too_few(grid, len(prewhitening.rows), needed))
+        return dict.fromkeys(jobs, too_few(grid, len(prewhitening.rows), needed))
     if is_collinear(prewhitening, tls):
-        return dict.fromkeys(own, reason("jobs_alike"))
+        return dict.fromkeys(jobs, reason("jobs_alike"))
     assert grid.stack_us is not None
     stack = fit_spaces(prewhitening, tls, known_controls(grid), grid.stack_us)
-    fits: dict[int, FittedCosts | Reason] = dict.fromkeys(own, reason("handshakes_follow_bytes"))
+    fits: dict[int, FittedCosts | Reason] = dict.fromkeys(jobs, reason("handshakes_follow_bytes"))
     first = 0
-    for at, basis in bases.items():
-        job = jobs[at]
+    for at, fit in own.items():
         in_stack = np.zeros((3, tls.shape[1]))
-        in_stack[:, first : first + basis.shape[1]] = basis
-        first += basis.shape[1]
-        assert job.tls_spaces_us is not None
-        spaces = fit_spaces(prewhitening, job.tls @ basis, known_controls(job), job.tls_spaces_us)
-        only_mean = separate[at][1]
+        in_stack[:, first : first + fit.basis.shape[1]] = fit.basis
+        first += fit.basis.shape[1]
         attribution = SpacesAttribution(
-            stack.costs(in_stack), spaces.costs(basis), tls_load(job, prewhitening), only_mean is None
+            stack.costs(in_stack),
+            SumOfFits.of_one(fit.spaces),
+            tls_load(fit.grid, prewhitening),
+            fit.only_mean is None,
         )
-        fitted = FittedCosts(job, attribution, job.mean(job.tls), only_mean, system.clocks)
-        fits[at] = fitted.below_zero or _with_kinds(fitted)
+        costs = FittedCosts(fit.grid, attribution, attribution.load.rates, fit.only_mean, system.clocks)
+        fits[at] = costs.below_zero or _with_kinds(costs)
     return fits
 
 
@@ -131,28 +126,13 @@ def _with_kinds(fitted: FittedCosts) -> FittedCosts:
     return replace(fitted, only_mean=fitted.only_mean or reason("same_mix"))
 
 
-def _recorded(system: FittedSystem, own: list[int]) -> tuple[Grid, Prewhitening]:
-    """Return the steps in which the CPU time of all these jobs is known."""
+def _recorded(system: FittedSystem, jobs: list[int]) -> tuple[Grid, Prewhitening, Mapping[int, OwnFit]]:
+    """Return the steps in which the CPU time of all these jobs is known, with the regressions of each job."""
     grid = system.grid
     assert grid.jobs is not None
-    recorded = np.asarray(np.isfinite(grid.jobs[:, own, _CPU]).all(axis=1))
-    if recorded.all():
-        return grid, system.prewhitening
+    recorded = np.asarray(np.isfinite(grid.jobs[:, jobs, CPU]).all(axis=1))
+    if recorded.all() and isinstance(system.attribution, SpacesAttribution):
+        return grid, system.prewhitening, system.attribution.own
     grid = selected(grid, recorded)
-    return grid, Prewhitening(grid.step, grid.steps_of_day, logarithm(grid.full + grid.resumed))
-
-
-def _of_job(grid: Grid, at: int) -> Grid:
-    """Return the steps with the counts of a job and the CPU time of its address spaces."""
-    assert grid.jobs is not None
-    full, resumed, mb, plain, plain_mb, cpu_s = grid.jobs[:, at].T
-    return replace(
-        grid,
-        full=full,
-        resumed=resumed,
-        mb=mb,
-        plain=plain,
-        plain_mb=plain_mb,
-        datagrams=None,
-        tls_spaces_us=1e6 * cpu_s,
-    )
+    prewhitening = Prewhitening(grid.step, grid.steps_of_day, logarithm(grid.full + grid.resumed))
+    return grid, prewhitening, dict(own_fits(grid, prewhitening, jobs))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from zscope.pipelines.estimate.attribution import FULL, MB, RESUMED
+from zscope.pipelines.estimate.address_spaces import FULL, MB, RESUMED
 from zscope.pipelines.estimate.clocks import moved
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals, logarithm, on_grid
