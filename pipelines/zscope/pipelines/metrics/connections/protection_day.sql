@@ -12,7 +12,8 @@ WITH terminated AS (
         AND t.connection_id = z.connection_id
         AND t.system = z.system
         AND t.stack IS NOT DISTINCT FROM z.stack
-        AND t.start_utc BETWEEN z.start_utc - INTERVAL 1 SECOND AND z.start_utc + INTERVAL 1 SECOND
+        AND epoch_us(t.start_utc) >= epoch_us(z.start_utc) - 1000000
+        AND epoch_us(t.start_utc) <= epoch_us(z.start_utc) + 1000000
     WHERE t.source = 'AT-TLS' AND t.is_settled
 )
 

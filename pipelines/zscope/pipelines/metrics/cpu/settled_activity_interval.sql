@@ -7,7 +7,8 @@
 -- it has no interval.
 --
 -- Most activity lies in one interval, which is joined by the minute of the end; that is much faster than a
--- comparison of moments. Only the rest is joined by its start and apportioned.
+-- comparison of moments. Only the rest is joined by its start and apportioned. The join is made for both, since a
+-- materialized one would have all columns, of which most readers need a few.
 
 WITH measured AS (
     SELECT
@@ -93,7 +94,7 @@ slot_minute AS (
     FROM slot
 ),
 
-placed AS (
+placed AS NOT MATERIALIZED (
     SELECT
         a.*,
         epoch_us(a.start_utc) AS start_us,
@@ -125,7 +126,11 @@ begun_before AS (
         p.*,
         s.slot_no AS first_slot_no
     FROM placed AS p
-    ASOF INNER JOIN slot AS s ON p.system = s.system AND p.start_us >= s.begin_us
+    INNER JOIN slot_minute AS s
+        ON
+            p.system = s.system
+            AND minute_of(p.start_us) = s.minute_no
+            AND p.start_us BETWEEN s.begin_us AND s.until_us - 1
     WHERE p.start_us < p.begin_us
 ),
 
