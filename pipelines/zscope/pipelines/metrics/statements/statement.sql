@@ -510,16 +510,10 @@ change AS (
 said_change AS (
     SELECT
         *,
-        value = 'rate' AS is_rate,
-        row_number() OVER (ORDER BY is_rate DESC, if(is_rate, counted <> 'connections', false), abs(points) DESC, counted, name)
-        AS rank
-    FROM (
-        SELECT *, if(counted IN ('connections', 'bytes'), 'rate', 'share') AS value
-        FROM change
-    )
-    WHERE
-        (value = 'rate' AND earlier_per_hour > 0 AND later_per_hour IS NOT NULL)
-        OR (value = 'share' AND abs(points) >= 1)
+        counted IN ('connections', 'bytes') AS is_rate,
+        row_number() OVER (ORDER BY is_rate DESC, counted = 'connections' DESC, abs(points) DESC, counted, name) AS rank
+    FROM change
+    WHERE if(is_rate, earlier_per_hour > 0, abs(points) >= 1)
 ),
 
 change_statement AS (
