@@ -132,6 +132,26 @@ def test_a_small_job_and_one_without_records_have_the_reason() -> None:
     assert third.fitted is None
 
 
+def test_a_job_that_runs_once_has_no_price_and_the_system_has_one() -> None:
+    """It has many connections, in five intervals; another one uses no CPU time that SMF 30 could measure."""
+    intervals, truths = measured()
+    jobs = jobs_of(intervals)
+    once = np.zeros(len(jobs), bool)
+    once[300:305] = True
+    jobs[~once, 2, :CPU] = 0
+    jobs[once, 2, :CPU] *= 300
+    jobs[:, 1, CPU] = 0
+    counts = {"full_handshakes": 0, "resumed_handshakes": 1, "tls_mb": 2}
+    changed = replace(
+        intervals, jobs=jobs, **{name: jobs[:, :, at].sum(axis=1) for name, at in counts.items()}
+    )
+    first, second, third = estimated(changed)
+    assert codes(third) == ["no_handshake"]
+    for job, truth in zip((first, second), truths, strict=False):
+        assert ends(price(job))[0] <= truth
+    assert ends(estimate_costs(changed).cost("TLS", "s/day"))[1] > 0
+
+
 def test_intervals_without_the_cpu_time_of_a_job_are_left_out() -> None:
     intervals, _ = measured()
     lost = np.zeros(len(intervals.seconds), bool)

@@ -149,9 +149,12 @@ def separate_costs(
     """Return which costs can be estimated apart from full handshakes, resumed ones and megabytes.
 
     These are the rows of the array, its columns are the costs. It is None if even handshakes and megabytes
-    are collinear. The reason says why full and resumed handshakes are not apart.
+    are collinear, or if hardly any step has a handshake. The reason says why full and resumed handshakes are
+    not apart.
     """
     present = np.count_nonzero(columns, axis=0) >= FEWEST_WITH
+    if not (present[FULL] or present[RESUMED]):
+        return None, reason("no_handshake")
     basis = np.eye(3)[:, present]
     only_mean = None if present[FULL] and present[RESUMED] else reason("one_kind")
     if not kinds_known:

@@ -25,7 +25,7 @@ from zscope.pipelines.estimate.address_spaces import (
 )
 from zscope.pipelines.estimate.attribution import SpacesAttribution, tls_load
 from zscope.pipelines.estimate.costs import too_few
-from zscope.pipelines.estimate.intervals import DAY_S, LEAST_SHARE_OF_JOB, logarithm, selected
+from zscope.pipelines.estimate.intervals import DAY_S, FEWEST_WITH, LEAST_SHARE_OF_JOB, logarithm, selected
 from zscope.pipelines.estimate.regression import Prewhitening, is_collinear
 from zscope.pipelines.estimate.stated_costs import FittedCosts, TlsCost, prices, refused_cost
 from zscope.pipelines.estimate.statuses import Reason, reason
@@ -80,6 +80,8 @@ def _refusal(grid: Grid, at: int, share: float) -> Reason | None:
     assert grid.jobs is not None
     if share < LEAST_SHARE_OF_JOB:
         return reason("small_job", share_pct=100 * share, needed_pct=100 * LEAST_SHARE_OF_JOB)
+    if np.count_nonzero(grid.jobs[:, at, :2].sum(axis=1)) < FEWEST_WITH:
+        return reason("no_handshake")
     recorded = float(np.isfinite(grid.jobs[:, at, CPU]).mean())
     if recorded < _LEAST_RECORDED:
         return reason("job_not_recorded", recorded_pct=100 * recorded, needed_pct=100 * _LEAST_RECORDED)
