@@ -19,7 +19,7 @@ from typing import Any
 
 from zscope.parsers import Tables, read
 from zscope.parsers.text.capture_writer import SyslogWriter
-from zscope.parsers.text.captured_report import FileDefaults
+from zscope.parsers.text.file_defaults import FileDefaults
 from zscope.parsers.text.report_splitter import ReportSplitter
 from zscope.schemas.reports import report_tables
 

@@ -7,7 +7,8 @@ from datetime import date, datetime, time
 import pytest
 
 from zscope.parsers.text.capture_writer import SyslogWriter, interleaved, with_control, with_ids, with_prompt
-from zscope.parsers.text.captured_report import CapturedReport, FileDefaults, KnownFrom, ReportSource
+from zscope.parsers.text.captured_report import CapturedReport, KnownFrom, ReportSource
+from zscope.parsers.text.file_defaults import FileDefaults
 from zscope.parsers.text.report_splitter import ReportSplitter
 
 TERMINAL = [

@@ -80,15 +80,16 @@ def _hex(text: str) -> str:
 
 
 def _port(text: str) -> int:
-    port = _count(text)
-    if port > 0xFFFF:
+    if not (text.isdigit() and text.isascii()) or len(text) > 20 or (port := int(text)) > 0xFFFF:
         raise ValueError(text)
     return port
 
 
 def _address(text: str) -> str:
     """Return the address as SMF tables have it: IPv4 mapped addresses as IPv4, IPv6 in its shortest form."""
-    plain = text[len(_MAPPED) :] if text[: len(_MAPPED)].lower() == _MAPPED else text
+    if IPV4.fullmatch(text):
+        return text
+    plain = text[len(_MAPPED) :] if text[: len(_MAPPED)].lower() == _MAPPED else ""
     return plain if IPV4.fullmatch(plain) else _other_address(text)
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from zscope.parsers.containers.streams import ByteSource
     from zscope.parsers.options import ReadOptions
-    from zscope.parsers.text.captured_report import FileDefaults
     from zscope.parsers.text.coding import Coding
+    from zscope.parsers.text.file_defaults import FileDefaults
     from zscope.parsers.text.report_rows import FileRows
 
 

@@ -13,10 +13,11 @@ from zscope.parsers.containers.streams import UNPACKED_CHUNK
 from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_progress, system_of
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
-from zscope.parsers.text.captured_report import FileDefaults, KnownFrom, ReportSource, single_lines
+from zscope.parsers.text.captured_report import KnownFrom, ReportSource, single_lines
 from zscope.parsers.text.coding import EBCDIC, LineEnds, code_page, read_line_parts, read_pieces
 from zscope.parsers.text.console_lines import ends_report, is_prompt
 from zscope.parsers.text.families import families, families_of, family_name
+from zscope.parsers.text.file_defaults import FileDefaults
 from zscope.parsers.text.headings import begins_heading
 from zscope.parsers.text.input_lines import BEGIN_LINES, InputLines
 from zscope.parsers.text.json_objects import JsonObjectReader

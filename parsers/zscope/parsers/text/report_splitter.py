@@ -52,7 +52,7 @@ from zscope.parsers.text.text_envelopes import Stamp, TextUnwrapper, UnwrappedLi
 if TYPE_CHECKING:
     from datetime import date, time
 
-    from zscope.parsers.text.captured_report import FileDefaults
+    from zscope.parsers.text.file_defaults import FileDefaults
     from zscope.parsers.text.input_lines import InputLines
     from zscope.parsers.text.json_envelopes import CapturedText
     from zscope.parsers.text.report_family import (

@@ -17,7 +17,7 @@ from zscope.parsers.api import reader_for
 from zscope.parsers.inputs import members_of
 from zscope.parsers.issues import Issues
 from zscope.parsers.options import Selection
-from zscope.parsers.text.captured_report import FileDefaults
+from zscope.parsers.text.file_defaults import FileDefaults
 from zscope.parsers.text.line_ledger import LineUse
 from zscope.parsers.text.report_input import ReportInput
 from zscope.parsers.text.report_splitter import ReportSplitter
