@@ -18,7 +18,7 @@ PASEARCH, POLICY = "world/policy/pasearch.CLI1.txt", "world/policy/policy.CLI2.c
 NETSTAT, TSO = "reports/netstat.SYSA.2026-03-02.txt", "reports/netstat.SYSB.2026-03-02.txt"
 SYSLOG = "reports/syslog.txt"
 MESSAGES = "world/logs/syslog-tls.txt"
-NETSTAT_CAPTURE, PASEARCH_CAPTURE = "netstat", "attls"
+NETSTAT_CAPTURE, PASEARCH_CAPTURE, RMF_CAPTURE = "netstat", "attls", "rmf"
 """Captures of displays of all kinds."""
 
 
@@ -148,6 +148,14 @@ CASES = (
         Code.BAD_VALUE,
         "FromAddr '10.20.30.0' has no end of its range",
     ),
+    Reported(
+        PASEARCH_CAPTURE,
+        "     TTLSGskHttpCdpParms:\n",
+        "",
+        Code.BAD_VALUE,
+        "'HttpCdpEnable' is in TTLSGskAdvancedParms and belongs into TTLSGskHttpCdpParms",
+    ),
+    Reported(RMF_CAPTURE, " CP    6 ", " BP    6 ", Code.UNKNOWN_COLUMN, "differs in one character from CP"),
     Reported(
         SYSLOG, "Number of resets", "Number if resets", Code.UNKNOWN_COLUMN, "nearly the same as Number of"
     ),

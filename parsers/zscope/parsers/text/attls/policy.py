@@ -29,9 +29,17 @@ _DIRECTIONS = frozenset({"INBOUND", "OUTBOUND", "BOTH"})
 _REQUIRED = frozenset({"TTLSENABLED", "HANDSHAKEROLE", "KEYRING"})
 _CIPHERS = re.compile(r"V[23]CIPHERSUITES(?:4CHAR)?", re.ASCII)
 """A report has no cipher suites unless they are coded."""
-_SECTIONS = {"KEYRING": "TTLSKeyringParms"} | dict.fromkeys(
-    ("V3CIPHERSUITES", "V3CIPHERSUITES4CHAR"), "TTLSCipherParms"
-)
+_SECTIONS = {
+    "KEYRING": "TTLSKeyringParms",
+    "V3CIPHERSUITES": "TTLSCipherParms",
+    "V3CIPHERSUITES4CHAR": "TTLSCipherParms",
+    "HTTPCDPENABLE": "TTLSGskHttpCdpParms",
+    "HTTPCDPPROXYSERVERPORT": "TTLSGskHttpCdpParms",
+    "HTTPCDPRESPONSETIMEOUT": "TTLSGskHttpCdpParms",
+    "HTTPCDPMAXRESPONSESIZE": "TTLSGskHttpCdpParms",
+    "HTTPCDPCACHESIZE": "TTLSGskHttpCdpParms",
+    "HTTPCDPCACHEENTRYMAXSIZE": "TTLSGskHttpCdpParms",
+}
 """Parameters without a default, and the statements that have them."""
 _PROTOCOL = re.compile(r"(?:SSL|TLS)v\d(?:\.\d)?", re.ASCII | re.IGNORECASE)
 _LONGEST_PORT = 5

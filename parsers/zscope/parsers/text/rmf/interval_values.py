@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zscope.parsers.issues import Code
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LabelGrammar, LabelledValue, LabelLine
-from zscope.parsers.text.spelling import nearly
+from zscope.parsers.text.spelling import edit_distance, nearly
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _COLUMNS = {
     if field.label and field.label not in _NOT_IN_BLOCKS
 }
 _GRAMMAR = LabelGrammar(_COLUMNS)
+_SHORT = [label for label in _COLUMNS if len(label) == 2]
 MACHINE_LABELS = frozenset(
     {"CPU", "MODEL", "H/W MODEL", "SEQUENCE CODE", "CPC CAPACITY", "HIPERDISPATCH"}
     | {"CHANGE REASON", "BOOST TYPE", "BOOST CLASS"}
@@ -133,7 +134,9 @@ class IntervalValues:
             return
         if pair.value.endswith(_CHANGED) and pair.label not in self.changed:
             self.changed.append(pair.label)
-        if not pair.known and (near := nearly(pair.label.upper(), _COLUMNS)):
+        if not pair.known and (
+            near := nearly(pair.label.upper(), _COLUMNS) or self._short(pair.label.upper())
+        ):
             problem = f"the label {quoted(pair.label)} is unknown, and differs in one character from {near}"
             out.issue(Code.UNKNOWN_COLUMN, problem, line.no, pair.label_column, field=pair.label, table=TABLE)
         column = _COLUMNS[pair.label] if pair.known else pair.label
@@ -145,6 +148,13 @@ class IntervalValues:
             out.issue(Code.BAD_VALUE, problem, line.no, pair.column, field=pair.label, table=TABLE)
         elif pair.known:
             self.lines.setdefault(column, line.no)
+
+    def _short(self, label: str) -> str | None:
+        """Return the missing label of two letters from which an unknown one differs in one."""
+        missing = [short for short in _SHORT if _COLUMNS[short] not in self.values]
+        return next(
+            (short for short in missing if len(label) == 2 and edit_distance(label, short) == 1), None
+        )
 
 
 def _is_whole(label: str, text: str, *, last: bool, ends_early: bool) -> bool:
