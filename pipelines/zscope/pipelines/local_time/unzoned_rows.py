@@ -48,7 +48,9 @@ def tables_that_need_zones(metric: str) -> frozenset[str]:
     if _passed_on(metric):
         return frozenset()  # the steps that read its rows may use them in another way
     below = [
-        tables_that_need_zones(name) for name in step.inputs if name in declared().keys() - _ONLY_COVERAGE
+        tables_that_need_zones(name)
+        for name in step.inputs
+        if name in declared() and name not in _ONLY_COVERAGE
     ]
     read = {name: _passed_on(name) if name in declared() else name for name in step.inputs}
     own = {
