@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from zscope.schemas.attls_parameters import ATTLS_PARAMETER_SCHEMA, attls_parameter_rows
+from zscope.schemas.attls import attls_defaults
 from zscope.schemas.code_tables import CipherSuite, cipher_suites
+from zscope.schemas.described_columns import described
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
 from zscope.schemas.load import catalog
 from zscope.schemas.published import PUBLISHED_SCHEMAS, published_tables
@@ -99,6 +100,42 @@ def cipher_schema() -> pa.Schema:
 def cipher_rows() -> pa.Table:
     """Return a table with one row per cipher suite."""
     return pa.Table.from_pylist([asdict(suite) for suite in cipher_suites().values()], cipher_schema())
+
+
+ATTLS_PARAMETER_SCHEMA = pa.schema(
+    [
+        described("parameter", pa.string(), "Name of the parameter.", required=True),
+        described("section", pa.string(), "Statement that contains it, or GSKSRVR; empty for the action."),
+        described("default_value", pa.string(), "Value if it is not coded; null for lists and GSKSRVR."),
+        described("least", pa.int64(), "Smallest number that it can have; null if that is not documented."),
+        described("most", pa.int64(), "Greatest number that it can have; null if that is not documented."),
+    ],
+    {"meaning": "Ranges and defaults of parameters of AT-TLS actions, and ranges of settings of GSKSRVR."},
+)
+
+
+def attls_parameter_rows() -> pa.Table:
+    """Return one row for each parameter with a documented default, and for each setting of GSKSRVR.
+
+    >>> rows = attls_parameter_rows().to_pylist()
+    >>> sizes = [row for row in rows if row["parameter"] == "GSK_V3_SIDCACHE_SIZE"]
+    >>> [(row["default_value"], row["most"]) for row in sizes]
+    [('512', 64000)]
+    """
+    rows = [
+        {
+            "parameter": each.name,
+            "section": each.section,
+            "default_value": None if each.is_list else each.default[0],
+            "least": each.least,
+            "most": each.most,
+        }
+        for each in attls_defaults().parameters
+    ] + [
+        {"parameter": each.name, "section": "GSKSRVR", "least": each.least, "most": each.most}
+        for each in attls_defaults().started_task
+    ]
+    return pa.Table.from_pylist(rows, ATTLS_PARAMETER_SCHEMA)
 
 
 def _key(name: str, arrow: pa.DataType) -> pa.Field:

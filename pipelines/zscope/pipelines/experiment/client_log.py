@@ -1,4 +1,7 @@
-"""The log of the client: one JSON line for each quarter hour, with what the client did and saw."""
+"""The log of the client: one JSON line for each quarter hour, with what the client did and saw.
+
+A store has it as runs with the role `tls-test`, one for each line.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Annotated
 import msgspec
 
 from zscope.pipelines.experiment.arms import Arm
+from zscope.pipelines.runs.entry import TLS_TEST, Run, parse_run
 from zscope.schemas.errors import Error
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -74,3 +78,33 @@ def parse_log(lines: Iterable[str]) -> list[LogLine]:
     if not parsed:
         raise LogError("the log is empty")
     return parsed
+
+
+def runs_of_log(lines: Iterable[LogLine], system: str) -> list[Run]:
+    """Return the runs of a log; raise SettingsError for a value that a run cannot have."""
+    return [_run(line, system) for line in lines]
+
+
+def _run(line: LogLine, system: str) -> Run:
+    tags: dict[str, str | int | None] = {
+        "arm": line.arm.value,
+        "tls_port": line.tls_port,
+        "plain_port": line.plain_port,
+        "target": line.target,
+        "full": line.full,
+        "resumed": line.resumed,
+        "failed": line.failed,
+        "bytes": line.bytes,
+        "client_version": line.tls_version,
+        "client_suite": line.cipher,
+    }
+    raw = {
+        "name": f"tls-test {line.start_utc:%Y-%m-%d %H:%M:%S} {line.tls_port}",
+        "system": system,
+        "role": TLS_TEST,
+        "from": line.start_utc,
+        "to": line.end_utc,
+        "transactions": line.connections,
+        "tags": {name: value for name, value in tags.items() if value is not None},
+    }
+    return parse_run(raw | ({"note": f"ended early: {line.ended_early}"} if line.ended_early else {}))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from tests.sample_stores import SAMPLE
 
-from zscope.app.cli.coverage_strips import strips
+from zscope.app.cli.commands.coverage import strips
 from zscope.parsers import read
 from zscope.parsers.smf.record_writer import as_stream, encode_without_triplets
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection

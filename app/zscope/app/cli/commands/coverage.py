@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+import textwrap
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,12 +17,21 @@ from zscope.app.cli.store_option import (
     query_table,
     store_option,
 )
-from zscope.app.shared.covered_days import BY, METRIC
+from zscope.app.shared.covered_days import BY, METRIC, ONE_DAY, STATES, covered_systems, day_blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from datetime import date
     from pathlib import Path
 
+    from zscope.app.shared.covered_days import CoveredSystem
+
+MARKS = dict(zip(STATES, "#+x?-", strict=True))
+"""The character of a day."""
+LEGEND = "# complete   + partial   x lost   ? not known   - not recorded   (blank: no data of the system)"
+_NAME_WIDTH = len("119-1/2") + 2
+_PERCENT_WIDTH = 10
+_LEAST_DAYS = 10
 ESSENTIAL = ("system", "source", "day", "state", "covered_pct", "loss")
 
 
@@ -58,8 +68,45 @@ def command(
             click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
         note_missing_zones(session, METRIC, systems=systems)
     if output.on_screen:
-        from zscope.app.cli.coverage_strips import strips
-
         click.echo("\n".join(strips(rows.to_pylist(), shutil.get_terminal_size().columns)))
         return
     output.write(Rows.of(rows, ESSENTIAL))
+
+
+def strips(rows: Iterable[dict[str, Any]], width: int) -> list[str]:
+    """Return the lines for a terminal; rows are those of the metric by system, source and day.
+
+    >>> from datetime import date
+    >>> row = {"system": "SYSA", "source": "70", "day": date(2026, 3, 2), "state": "partial"}
+    >>> row |= {"hours": 24, "covered_hours": 21.0, "hours_with_loss": 3}
+    >>> row |= {"hours_not_recorded": 0, "hours_not_known": 0}
+    >>> for line in strips([row | {"loss": "a gap in the intervals of a file"}], 100): print(line)
+    SYSA, 1 day
+    <BLANKLINE>
+             2026-03-02
+    70       +           87.5 %
+    <BLANKLINE>
+    3 hours of 70 are lost or partial, on 2026-03-02: a gap in the intervals of a file.
+    <BLANKLINE>
+    # complete   + partial   x lost   ? not known   - not recorded   (blank: no data of the system)
+    """
+    lines: list[str] = []
+    for system in covered_systems(rows):
+        lines += [*_system(system, width), ""]
+    return [*lines, *textwrap.wrap(LEGEND, width)] if lines else []
+
+
+def _system(system: CoveredSystem, width: int) -> Iterator[str]:
+    """Yield the strips of one system and the sentences about it."""
+    yield system.title
+    yield ""
+    for begin, number in day_blocks(system.days, max(_LEAST_DAYS, width - _NAME_WIDTH - _PERCENT_WIDTH)):
+        yield f"{'':{_NAME_WIDTH}}{begin}"
+        for source in system.recorded:
+            marks = {day: MARKS[state] for day, state in source.states.items()}
+            strip = "".join(marks.get(begin + index * ONE_DAY, " ") for index in range(number))
+            covered_pct = source.covered_pct(begin, begin + number * ONE_DAY)
+            yield f"{source.source:{_NAME_WIDTH}}{strip:{max(number, _LEAST_DAYS)}}  {covered_pct:.3g} %"
+        yield ""
+    for sentence in system.sentences:
+        yield from textwrap.wrap(sentence, width)

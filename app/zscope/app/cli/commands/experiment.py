@@ -279,8 +279,7 @@ def add_command(*, log: Path, system: str, store: Path, settings: Settings) -> N
     Example:
       zscope experiment add log.jsonl --system SYSA
     """
-    from zscope.pipelines.experiment.client_log import LogError, parse_log
-    from zscope.pipelines.experiment.stored_log import runs_of_log
+    from zscope.pipelines.experiment.client_log import LogError, parse_log, runs_of_log
     from zscope.pipelines.runs.edit import import_runs
     from zscope.pipelines.runs.read import RunsFile, read_runs
     from zscope.schemas.errors import SettingsError

@@ -9,7 +9,6 @@ import click
 
 from zscope.app.cli import completion
 from zscope.app.cli.exits import NothingDoneError
-from zscope.app.cli.incomplete_rows import IncompleteRows, least_covered_pct
 from zscope.app.cli.metric_options import (
     check_condition,
     check_systems,
@@ -23,12 +22,16 @@ from zscope.app.cli.store_option import note_missing_zones, open_session, prepar
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
+    import pyarrow as pa
+
     from zscope.pipelines.metrics import Metric, MetricSelection
     from zscope.pipelines.store.session import Session
+
+_COVERED = "covered_pct"
 
 
 @click.command()
@@ -160,10 +163,10 @@ def _print_rows(
     check_systems(session, selection.systems)
     check_condition(session, metric, selection.where)
     prepare_metric(session, metric.name, selection, settings)
-    least_pct = least_covered_pct(session)
+    least_pct = _least_covered_pct(session)
     result = session.run(query)
     assert result is not None, "a query returns rows"
-    batches = IncompleteRows(result.batches, least_pct)
+    batches = _IncompleteRows(result.batches, least_pct)
     measures = {column.name for column in (*metric.measures, *metric.derived)}
     keys = [name for name in result.schema.names if name not in measures] if metric.combinable else []
     rows = Rows(result.schema, batches, tuple(dict.fromkeys([*keys, *metric.answer])))
@@ -235,3 +238,40 @@ def _rows(essential: tuple[str, ...], columns: dict[str, list[str]]) -> Rows:
     return Rows.of(
         pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}), essential
     )
+
+
+def _least_covered_pct(session: Session) -> float:
+    """Return the share of the hours that complete data cover, which the catalogue defines."""
+    result = session.run("SELECT least_covered_pct()::DOUBLE AS pct")
+    assert result is not None, "a query returns rows"
+    [[least]] = [batch["pct"].to_pylist() for batch in result.batches]
+    return float(least)
+
+
+class _IncompleteRows:
+    """Batches of rows, and how many of the rows read so far cover less than a share of their hours."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch], least_pct: float) -> None:
+        """Count the rows with a smaller `covered_pct`; without this column there are none."""
+        self._batches = batches
+        self._least_pct = least_pct
+        self.count = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Iterate over the batches."""
+        import pyarrow.compute as pc
+
+        for batch in self._batches:
+            if _COVERED in batch.schema.names:
+                self.count += pc.sum(pc.less(batch[_COVERED], self._least_pct)).as_py() or 0
+            yield batch
+
+    def note(self, rows: int) -> None:
+        """Print a note about the incomplete ones of so many rows."""
+        if self.count:
+            verb = "is" if rows == 1 else "are"
+            click.echo(
+                f"note: {self.count:,} of {rows:,} rows {verb} of days of which the data cover less than "
+                f"{self._least_pct:g} % ({_COVERED}); zscope coverage shows what is missing",
+                err=True,
+            )

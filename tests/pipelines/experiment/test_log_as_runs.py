@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from zscope.pipelines.experiment.arms import Arm
-from zscope.pipelines.experiment.client_log import LogLine
-from zscope.pipelines.experiment.stored_log import runs_of_log
+from zscope.pipelines.experiment.client_log import LogLine, runs_of_log
 from zscope.pipelines.runs.edit import with_runs
 from zscope.pipelines.runs.read import parse_runs
 from zscope.schemas.errors import SettingsError
