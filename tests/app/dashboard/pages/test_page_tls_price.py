@@ -131,5 +131,5 @@ def test_changes_of_the_policy_are_stated(drawn_page: Open, world: Path) -> None
 @pytest.mark.deep
 def test_without_a_price_the_page_names_what_to_load(drawn_page: Open, only_rmf: Path) -> None:
     page = drawn_page(PAGE, only_rmf)
-    assert "There is no price" in words(page)
+    assert "What TLS costs is not known" in words(page)
     assert "--timezone" in words(page)

@@ -161,14 +161,14 @@ def render(data: PageData) -> None:
 def _without_price(data: PageData) -> None:
     """The shares of the jobs or ports that the reader selects, or why there are none, and no price."""
     shares = data.metric(PRICE, where="shared_by IN ('job', 'port') AND share_pct IS NOT NULL")
-    if shares.num_rows:
-        _headline(shares)
-    else:
+    if not shares.num_rows:
         [price, *_] = data.found(STATEMENT, shown_sql("found")).to_pylist()
         no_data(
             plain(price["sentence"], _LONGEST),
             "zscope ingest SMF.DUMP --select '119(11,12),70(1),30,72(3)' --timezone +01:00",
         )
+        return
+    _headline(shares)
     _advice(data)
     without_effect(data.without_effect(PRICE))
 
