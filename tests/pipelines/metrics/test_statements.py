@@ -70,7 +70,10 @@ def _filters(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, object]
         {"chosen_systems": [most["system"] or "SYSA"]},
         {"chosen_ports": [most["port"] or 443]},
         {"chosen_jobs": [most["job"] or "WEB1"]},
-        {"later_from": day, "later_to": day + timedelta(days=1)},
+        {
+            **dict.fromkeys(("chosen_from", "later_from"), day),
+            **dict.fromkeys(("chosen_to", "later_to"), day + timedelta(days=1)),
+        },
         {"chosen_ports": [1], "chosen_systems": ["NONE"]},
     ]
 

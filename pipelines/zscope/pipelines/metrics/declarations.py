@@ -191,8 +191,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     clock: str = ""
     """The column that a period applies to."""
     period: tuple[str, ...] = ()
-    """Instead of a clock: the two parameters that a period sets, if it does not choose rows of the result but
-    the data they are calculated from.
+    """Instead of a clock: the parameters that start and end of a period set, if it chooses not rows of the
+    result but the data they are calculated from. A second pair are those of a step below.
     """
     filters: Mapping[str, str] = field(default_factory=dict)
     """The same for the other filters: the parameters that `system`, `stack`, `port`, `job` and `role` set."""
@@ -511,8 +511,8 @@ def _problems(metric: Metric) -> Iterator[tuple[str, str]]:
         yield "grain", f"no column {', '.join(sorted(unknown))}"
     if metric.clock and (metric.clock, _MOMENT) not in typed:
         yield "clock", f"no column {metric.clock} of type {_MOMENT}"
-    if metric.period and (metric.clock or len(metric.period) != 2):
-        yield "period", "needs two parameters, and no clock"
+    if metric.period and (metric.clock or len(metric.period) % 2):
+        yield "period", "needs pairs of parameters, and no clock"
     if metric.derived and not metric.combinable:
         yield "columns", "only if all columns can be combined may one have `from`"
     if metric.combinable and set(metric.grain) - dimensions:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
+from itertools import cycle
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -232,7 +233,7 @@ def settings(metric: Metric, selection: MetricSelection) -> list[str]:
         first = _midnight_of_systems("min", selection.first_day, selection.systems)
     if selection.last_day:
         last = _midnight_of_systems("max", selection.last_day + timedelta(days=1), selection.systems)
-    times = zip(metric.period, (first, last), strict=False)
+    times = zip(metric.period, cycle((first, last)), strict=False)
     values = {name: value for name, value in times if value}
     for name, parameter in metric.filters.items():
         if chosen := selection.systems if name == "system" else selection.chosen.get(name):

@@ -31,8 +31,8 @@ WITH filter AS (
             getvariable('chosen_ports')::BIGINT[] AS ports,
             getvariable('chosen_jobs')::VARCHAR[] AS jobs,
             getvariable('chosen_roles')::VARCHAR[] AS roles,
-            getvariable('later_from')::TIMESTAMPTZ AS from_utc,
-            getvariable('later_to')::TIMESTAMPTZ AS to_utc
+            getvariable('chosen_from')::TIMESTAMPTZ AS from_utc,
+            getvariable('chosen_to')::TIMESTAMPTZ AS to_utc
     )
 ),
 
