@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 CACHES = {"session-id": "session ids", "ticket": "TLS 1.3 tickets"}
 TERMS = {"full": "full_us", "resumed": "abbreviated_us", "mb": "megabyte_us"}
+NOT_TLS = {"failed", "connection", "bytes", "application"}
+"""What connections without TLS cost as well, and failed handshakes, which have no price."""
 SAMPLE_WORLD = Path(__file__).resolve().parents[3] / "sample-data" / "world"
 
 
@@ -256,6 +258,22 @@ def test_prices_contain_what_the_connections_cost(sample: World) -> None:
     assert len(statuses) == 4 * (1 + 2 * 4)
     # The work of the servers can be in each of them, so none is an estimate.
     assert set(statuses) == {"range"}
+
+
+@pytest.mark.deep
+def test_prices_of_jobs_contain_what_their_connections_cost(generated: World) -> None:
+    """One of the systems has SMF 30, so its jobs have prices from their own connections."""
+    found = generated.rows(
+        "tls_price",
+        "SELECT system, job_name, low_cpu_s_per_day, high_cpu_s_per_day FROM tls_price "
+        "WHERE part = 'TLS' AND shared_by = 'job' AND derived_from = 'connections'",
+    )
+    assert len(found) > 2
+    assert len({system for system, *_ in found}) == 1
+    for system, job, low, high in found:
+        costs = generated.manifest["connection_cpu"][system][job]["cpu_s"]
+        truth = sum(cpu_s for kind, cpu_s in costs.items() if kind not in NOT_TLS)
+        assert low <= truth / generated.manifest["recipe"]["days"] <= high, (system, job)
 
 
 @pytest.mark.deep
