@@ -145,7 +145,8 @@ interval. One of the four systems of a world has SMF 30 (address spaces with TLS
 replicates that contain the truth. The table is older than the ranges of prices: it has the former
 statuses, and its truth includes opening and closing connections and all of the cost of their bytes. New
 runs count what handshakes and bytes cost more than connections without TLS, also in worlds whose servers
-work for their connections.
+work for their connections. They also count the ranges of jobs: in the worlds "stack", "callers" and "half"
+with servers that work 1 s for a connection, four seeds each, 48 of 48 hold.
 
 """
 
