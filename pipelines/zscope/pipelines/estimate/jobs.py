@@ -24,16 +24,15 @@ from zscope.pipelines.estimate.address_spaces import (
     own_fits,
 )
 from zscope.pipelines.estimate.attribution import SpacesAttribution, tls_load
-from zscope.pipelines.estimate.costs import too_few
+from zscope.pipelines.estimate.costs import FEWEST_STEPS, too_few
 from zscope.pipelines.estimate.intervals import DAY_S, FEWEST_WITH, LEAST_SHARE_OF_JOB, logarithm, selected
 from zscope.pipelines.estimate.regression import Prewhitening, is_collinear
 from zscope.pipelines.estimate.stated_costs import FittedCosts, TlsCost, prices, refused_cost
 from zscope.pipelines.estimate.statuses import Reason, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from zscope.pipelines.estimate.address_spaces import OwnFit
     from zscope.pipelines.estimate.costs import FittedSystem
     from zscope.pipelines.estimate.intervals import Grid
 
@@ -90,11 +89,16 @@ def _refusal(grid: Grid, at: int, share: float) -> Reason | None:
 
 def _fitted_jobs(system: FittedSystem, jobs: list[int]) -> dict[int, FittedCosts | Reason]:
     """Return the regressions of the jobs with columns of their own, or why there are none."""
-    grid, prewhitening, own = _recorded(system, jobs)
+    grid, prewhitening = _recorded(system, jobs)
+    if prewhitening is None:
+        return dict.fromkeys(jobs, too_few(grid, len(grid.step), FEWEST_STEPS))
+    if len(prewhitening.rows) < (needed := prewhitening.steps_needed(3 * len(jobs))):
+        return dict.fromkeys(jobs, too_few(grid, len(prewhitening.rows), needed))
+    own = system.attribution.own if isinstance(system.attribution, SpacesAttribution) else {}
+    if grid is not system.grid:
+        own = dict(own_fits(grid, prewhitening, jobs))
     others = of_others(grid, own.values())
     tls = np.hstack([*(fit.tls for fit in own.values()), others[:, others.any(axis=0)]])
-    if len(prewhitening.rows) < (needed := prewhitening.steps_needed(tls.shape[1])):
-        return dict.fromkeys(jobs, too_few(grid, len(prewhitening.rows), needed))
     if is_collinear(prewhitening, tls):
         return dict.fromkeys(jobs, reason("jobs_alike"))
     assert grid.stack_us is not None
@@ -128,13 +132,14 @@ def _with_kinds(fitted: FittedCosts) -> FittedCosts:
     return replace(fitted, only_mean=fitted.only_mean or reason("same_mix"))
 
 
-def _recorded(system: FittedSystem, jobs: list[int]) -> tuple[Grid, Prewhitening, Mapping[int, OwnFit]]:
-    """Return the steps in which the CPU time of all these jobs is known, with the regressions of each job."""
+def _recorded(system: FittedSystem, jobs: list[int]) -> tuple[Grid, Prewhitening | None]:
+    """Return the steps in which the CPU time of all these jobs is known; None if these are too few."""
     grid = system.grid
     assert grid.jobs is not None
     recorded = np.asarray(np.isfinite(grid.jobs[:, jobs, CPU]).all(axis=1))
-    if recorded.all() and isinstance(system.attribution, SpacesAttribution):
-        return grid, system.prewhitening, system.attribution.own
+    if recorded.all():
+        return grid, system.prewhitening
     grid = selected(grid, recorded)
-    prewhitening = Prewhitening(grid.step, grid.steps_of_day, logarithm(grid.full + grid.resumed))
-    return grid, prewhitening, dict(own_fits(grid, prewhitening, jobs))
+    if len(grid.step) < FEWEST_STEPS:
+        return grid, None
+    return grid, Prewhitening(grid.step, grid.steps_of_day, logarithm(grid.full + grid.resumed))
