@@ -141,9 +141,11 @@ class NetstatRow:
         out.row(self.table, self.line, self.values, extra, self.lines)
 
     def _report_joined(self, out: ReportRows) -> None:
-        """Report values without a column that have two texts far apart: those of two lines."""
+        """Report values of unknown labels that have two texts far apart: those of two lines."""
+        known = report_table(self.table).by_label()
         for label, values in self.extra.items():
-            for value in filter(_FAR_APART.search, values):
+            # What is stored of a known label was refused, and reported.
+            for value in filter(_FAR_APART.search, () if plain_label(label) in known else values):
                 problem = f"{quoted(value)} has two texts that are far apart: a line end may be missing"
                 out.issue(Code.BAD_VALUE, problem, self.line, field=label[:60], table=self.table)
 
