@@ -44,8 +44,8 @@ def evidence_words(statement: Mapping[str, Any]) -> list[str]:
 def command_line(words: list[str]) -> str:
     """Return a command as one types it.
 
-    >>> command_line(["zscope", "metrics", "tls_price", "--where", "part = 'TLS'"])
-    'zscope metrics tls_price --where "part = \'TLS\'"'
+    >>> print(command_line(["zscope", "metrics", "tls_price", "--where", "part = 'TLS'"]))
+    zscope metrics tls_price --where "part = 'TLS'"
     """
     return " ".join(map(_quoted, words))
 

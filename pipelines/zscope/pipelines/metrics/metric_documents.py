@@ -204,7 +204,7 @@ def subjects() -> dict[str, str]:
     """Return the titles of all subjects, in the order of their pages.
 
     >>> list(subjects())[:2]
-    ['price', 'cost']
+    ['statements', 'price']
     """
     used = {metric.subject for metric in declared().values()}
     others = {name: name.replace("_", " ").capitalize() for name in sorted(used - set(_SUBJECTS))}
