@@ -78,7 +78,7 @@ def test_the_first_hour(shell: Shell, demo: tuple[Path, Result]) -> None:
         answers[command] = done
     loads = shell.run('zscope sql "SELECT file, issues FROM load ORDER BY file"').stdout
     assert loads.count("captured/") == 4
-    assert "TLS costs at most" in answers["zscope summary"].stdout
+    assert "CPU seconds a day for TLS" in answers["zscope summary"].stdout
     assert "no-time-zone" not in answers["zscope issues"].stdout
     assert "no-date" not in answers["zscope issues"].stdout
 
