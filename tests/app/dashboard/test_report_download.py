@@ -95,8 +95,10 @@ class Disguised:
 
 
 def disguised(table: pa.Table) -> pa.Table:
-    """Return a table with hostile texts, also in lists."""
+    """Return a table with hostile texts, also in lists; subjects are words of metrics, not of data."""
     for number, column in enumerate(table.schema):
+        if column.name == "subject":
+            continue
         if pa.types.is_string(column.type):
             texts = pa.array([HOSTILE] * table.num_rows, pa.string())
         elif column.type == pa.list_(pa.string()):

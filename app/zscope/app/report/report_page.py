@@ -32,7 +32,7 @@ _TITLE = "Report on TLS"
 _SYNTHETIC = "The store has synthetic data: its benchmark runs check the calculation, not the result."
 _SECTION_OF = {
     "price": "price", "saving": "advice", "exposure": "exposure", "old versions": "exposure",
-    "certificates": "exposure", "change": "changes", "coverage": "coverage",
+    "certificates": "exposure", "change": "changes", "coverage": "data",
 }  # fmt: skip
 """The section with the evidence of each statement."""
 
