@@ -26,7 +26,12 @@ PERIOD = MetricSelection(
 )
 SYSTEM = MetricSelection(systems=("SRV1",))
 WITH_A_CLOCK = [name for name in metric_names() if metric(name).clock]
-OF_SYSTEMS = [name for name in metric_names() if "system" in [c.name for c in metric(name).columns]]
+OF_SYSTEMS = [
+    name
+    for name in metric_names()
+    if "system" in [column.name for column in metric(name).columns] and not metric(name).filters
+]
+"""Those whose rows a system chooses; where it is a parameter, it makes other rows."""
 
 
 def answer(connection: duckdb.DuckDBPyConnection, sql: str) -> list[list[object]]:

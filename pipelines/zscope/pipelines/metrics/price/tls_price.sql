@@ -543,9 +543,8 @@ LEFT JOIN peak AS m ON p.system = m.system
 LEFT JOIN card AS k ON p.system = k.system
 LEFT JOIN by_unit AS j
     ON
-        p.shared_by = 'job'
-        AND p.system = j.system
-        AND p.job_name = j.job_name
+        p.system = j.system
+        AND if(p.shared_by = 'job', p.job_name, NULL) = j.job_name
         AND j.part = 'TLS'
         AND j.status = 'not enough data'
 ORDER BY

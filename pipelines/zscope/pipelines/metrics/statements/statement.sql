@@ -116,7 +116,7 @@ price_statement AS (
         ['cpu_s_per_day', 'low_cpu_s_per_day', 'high_cpu_s_per_day', 'lpar_pct', 'high_lpar_pct', 'share_pct']
         AS evidence_columns
     FROM price AS p
-    LEFT JOIN owner AS o ON p.system = o.system AND p.priced_by = 'system'
+    LEFT JOIN owner AS o ON if(p.priced_by = 'system', p.system, NULL) = o.system
 ),
 
 -- What an estimate needs, where there is none: CPU time and handshakes of the same system, with its time zone.
@@ -486,7 +486,6 @@ compared_period AS (
             coalesce(bool_or(earlier > 0) FILTER (subject = 'connections'), false) AS has_earlier
         FROM compared
     )
-    WHERE later_to_utc IS NOT NULL
 ),
 
 change AS (
@@ -601,7 +600,7 @@ no_change AS (
         f.from_utc AS evidence_from,
         f.to_utc AS evidence_to
     FROM filter AS f
-    LEFT JOIN compared_period AS p ON true
+    CROSS JOIN compared_period AS p
     WHERE (SELECT count(*) FROM said_change) = 0
 ),
 
