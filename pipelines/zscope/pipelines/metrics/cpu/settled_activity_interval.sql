@@ -7,8 +7,7 @@
 -- it has no interval.
 --
 -- Most activity lies in one interval, which is joined by the minute of the end; that is much faster than a
--- comparison of moments. Only the rest is joined by its start and apportioned. The join is made for both, since a
--- materialized one would have all columns, of which most readers need a few.
+-- comparison of moments. Only the rest is joined by its start and apportioned.
 
 WITH measured AS (
     SELECT
@@ -94,7 +93,7 @@ slot_minute AS (
     FROM slot
 ),
 
-placed AS NOT MATERIALIZED (
+placed AS (
     SELECT
         a.*,
         epoch_us(a.start_utc) AS start_us,
@@ -126,11 +125,7 @@ begun_before AS (
         p.*,
         s.slot_no AS first_slot_no
     FROM placed AS p
-    INNER JOIN slot_minute AS s
-        ON
-            p.system = s.system
-            AND minute_of(p.start_us) = s.minute_no
-            AND p.start_us BETWEEN s.begin_us AND s.until_us - 1
+    ASOF INNER JOIN slot AS s ON p.system = s.system AND p.start_us >= s.begin_us
     WHERE p.start_us < p.begin_us
 ),
 
