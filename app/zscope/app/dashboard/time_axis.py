@@ -54,9 +54,9 @@ def drawn_at(time: date) -> datetime:
     return time if isinstance(time, datetime) else datetime.combine(time, datetime.min.time(), UTC)
 
 
-def span(data: PageData) -> Span:
-    """Return the column that an hourly metric is grouped by for the period shown."""
-    return "hour_utc" if period_length(data) <= _HOURLY else "day"
+def span(data: PageData, hourly: timedelta = _HOURLY) -> Span:
+    """Return the column that an hourly metric is grouped by for the period shown: the hour up to a length."""
+    return "hour_utc" if period_length(data) <= hourly else "day"
 
 
 def period_length(data: PageData) -> timedelta:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -16,6 +18,7 @@ from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.amounts import amount
 from zscope.app.dashboard.drawing import plain
+from zscope.app.dashboard.pages.overview.overview_figures import unprotected
 from zscope.app.dashboard.table_roles import data_kinds
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -214,3 +217,11 @@ def test_without_a_time_zone_local_times_are_shown(open_page: Open, tmp_path: Pa
     page = open_page("overview", tmp_path / "store")
     assert "all times are local times" in words(page)
     assert page.dataframe[-1].value["newest"].iloc[0].isoformat() == "2026-03-02T11:46:58+00:00"
+
+
+@pytest.mark.parametrize(("days", "apart"), [(31, timedelta(hours=1)), (32, timedelta(days=1))])
+def test_a_trend_has_hours_up_to_a_month(days: int, apart: timedelta, world: Path) -> None:
+    end = datetime(2026, 3, 18, tzinfo=UTC)
+    figure, _ = unprotected(data_of(world, Filters(begin=end - timedelta(days=days), end=end)))
+    times = figure.trend["time_utc"].to_pylist()
+    assert min(after - before for before, after in pairwise(times)) == apart

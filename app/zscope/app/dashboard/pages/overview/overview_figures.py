@@ -157,7 +157,7 @@ def _cpu_trends(
 def _of_column(data: PageData, name: str, column: str, of_source: str = "") -> KeyFigure:
     """A column of a metric, of a source if it has several: for the whole period, and over time."""
     [value] = data.metric(name, [], where=of_source)[column].to_pylist() or [None]
-    moment = span(data)
+    moment = span(data, _HOURLY)
     table = data.metric(name, [moment], where=of_source)
     trend = dict(zip(table[moment].to_pylist(), table[column].to_pylist(), strict=True))
     figure = MetricFigure(name, column, ("source",), of_source) if of_source else MetricFigure(name, column)
