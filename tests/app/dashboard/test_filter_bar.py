@@ -70,6 +70,29 @@ def test_an_address_that_changes_wins_over_what_was_chosen(open_page: Open, worl
     assert page.metric[0].value == narrowed
 
 
+def test_hours_with_benchmark_runs_count_if_the_reader_says_so(open_page: Open, world: Path) -> None:
+    def tiles(page: AppTest) -> list[str]:
+        return [tile.value for tile in page.metric]
+
+    page = open_page("posture", world)
+    without = tiles(page)
+    page.toggle(key="runs").set_value(True).run()
+    fine(page)
+    assert page.query_params == {"runs": "with"}
+    counted = tiles(page)
+    assert counted != without
+    assert tiles(open_page("posture", world, {"runs": "with"})) == counted
+    page.toggle(key="runs").set_value(False).run()
+    assert page.query_params == {}
+    assert tiles(page) == without
+
+
+def test_a_store_without_runs_has_no_switch_for_them(open_page: Open, recorded: Path) -> None:
+    page = open_page(PAGE, recorded, {"runs": "with"})
+    assert not page.toggle
+    assert page.query_params == {}
+
+
 @pytest.mark.parametrize(
     "asked",
     [

@@ -81,6 +81,9 @@ STORES: Mapping[str, ChangedStore] = {
     "client side only": ChangedStore(
         "in zERT details", ("UPDATE smf119_zert_detail SET handshake_role = 1 WHERE handshake_role > 0",)
     ),
+    "of an earlier version": ChangedStore(
+        "no estimate for SYSA, SYSB yet|zscope store rebuild", _deleted(COMPUTED, where="true")
+    ),
     "no CPU time": ChangedStore("no CPU time (SMF 70-1, or RMF reports) is loaded", _deleted(*_CPU)),
     "no time zone": ChangedStore("the time zone of SYSA, SYSB is not known", loaded="unzoned"),
     "one day": ChangedStore("A comparison needs connections of 14 days"),

@@ -168,7 +168,8 @@ def test_a_parameter_means_one_thing() -> None:
 def test_parameters_of_steps_are_parameters_of_the_metric() -> None:
     assert settable("finding")["as_of"][0] == "certificate_seen"
     assert settable("resumption_saving")["target_pct"][0] == "resumption_saving"
-    assert settable("handshake_mix") == {}
+    assert settable("handshake_mix")["with_runs"][0] == "left_out_hour"
+    assert settable("cpu_interval") == {}
 
 
 @pytest.mark.parametrize("name", metric_names())

@@ -30,7 +30,7 @@ Row = dict[str, Any]
 UNKNOWN = "not enough data"
 MISSING = re.compile(r"\b(None|NULL|nan|inf)\b|  | ,|\(\)|(job|port|rule|system) [,.;:]")
 """What a name or a figure that is missing leaves in a sentence."""
-SUBJECTS = ("price", "saving", "exposure", "old versions", "certificates", "change", "coverage")
+SUBJECTS = ("price", "saving", "exposure", "old versions", "certificates", "change", "coverage", "runs")
 
 
 def number(value: float) -> str:
@@ -81,7 +81,7 @@ def _filters(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, object]
 def _check_all(connection: duckdb.DuckDBPyConnection, said: Sequence[Row]) -> None:
     subjects = dict.fromkeys(row["subject"] for row in said)
     assert list(subjects) == [subject for subject in SUBJECTS if subject in subjects]
-    assert subjects.keys() >= {*SUBJECTS} - {"old versions"}
+    assert subjects.keys() >= {*SUBJECTS} - {"old versions", "runs"}
     for row in said:
         sentence = row["sentence"]
         assert not MISSING.search(sentence), sentence
@@ -192,6 +192,12 @@ def _check_coverage(row: Row, evidence: Sequence[Row]) -> None:
     assert f" cover {hours} from " in row["sentence"]
 
 
+def _check_runs(row: Row, evidence: Sequence[Row]) -> None:
+    assert row["value"] == sum(each["hours"] for each in evidence)
+    for each in evidence:
+        assert f"{counted(each['hours'], 'hour')} of {each['system']}" in row["sentence"]
+
+
 _CHECKS = {
     "price": _check_price,
     "saving": _check_saving,
@@ -200,6 +206,7 @@ _CHECKS = {
     "certificates": _check_certificates,
     "change": _check_change,
     "coverage": _check_coverage,
+    "runs": _check_runs,
 }
 
 

@@ -52,14 +52,28 @@ def period_options(command: Command) -> Command:
     return command
 
 
+def runs_option(command: Command) -> Command:
+    """Add the option --with-runs; the command receives the argument `with_runs`."""
+    option = click.option(
+        "--with-runs", is_flag=True,
+        help="Count hours with benchmark runs, too. Shares and rates of production leave them out.",
+    )  # fmt: skip
+    return option(command)
+
+
 def selected(
-    systems: Sequence[str], begin: date | None, end: date | None, where: str = ""
+    systems: Sequence[str],
+    begin: date | None,
+    end: date | None,
+    where: str = "",
+    *,
+    with_runs: bool = False,
 ) -> MetricSelection:
-    """Return the selection of --system, --from, --to and --where."""
+    """Return the selection of --system, --from, --to, --where and --with-runs."""
     from zscope.pipelines.metrics import query_options
 
     try:
-        return query_options.selected(systems, begin, end, where)
+        return query_options.selected(systems, begin, end, where, with_runs=with_runs)
     except ValueError as error:
         raise click.UsageError(f"--to {end} is not after --from {begin}: the period is empty") from error
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 Command = Callable[..., int | None]
+LEFT_OUT = "left_out_hour"
+"""The metric with the hours that figures of production leave out."""
 
 
 def store_option(command: Command) -> Command:
@@ -97,6 +99,21 @@ def note_missing_zones(session: Session, *metrics: str, systems: Iterable[str] =
 
     if (query := unzoned_query(metrics, systems)) and (note := unzoned_note(query_table(session, query))):
         click.echo(f"note: {note}", err=True)
+
+
+def note_left_out_hours(session: Session, *metrics: str, systems: Sequence[str] = ()) -> None:
+    """Print a note if shares and rates of metrics leave out hours with benchmark runs of some systems."""
+    from zscope.pipelines.metrics import needed
+
+    if not any(LEFT_OUT in needed(name) for name in metrics):
+        return
+    found = query_table(session, f"SELECT DISTINCT system FROM {LEFT_OUT} ORDER BY system")["system"]
+    if left_out := [system for system in found.to_pylist() if not systems or system in systems]:
+        click.echo(
+            f"note: hours with benchmark runs of {', '.join(left_out)} are left out: "
+            f"zscope metrics {LEFT_OUT} lists them, --with-runs counts them",
+            err=True,
+        )
 
 
 def query_table(

@@ -14,7 +14,7 @@ import streamlit as st
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-FILTER_NAMES = ("period", "system", "stack", "port", "job", "role")
+FILTER_NAMES = ("period", "system", "stack", "port", "job", "role", "runs")
 """The parameters of an address, which are also the keys of the widgets."""
 _KNOWN = "filters_known"
 """In the session: the filters in the address after the last run."""

@@ -65,9 +65,11 @@ class Choices:
     """Days are local days of the systems."""
     last_day: date | None
     newest_day: date | None
-    """The last day with handshakes or connections; without any, that of all data."""
+    """The last day with handshakes or connections of production; without any, that of all data."""
     offsets: tuple[ClockOffset, ...] = ()
     """Those of each system in the order of time."""
+    has_runs: bool = False
+    """Whether hours with benchmark runs are left out of shares and rates."""
 
     def midnights(self, day: date, systems: Collection[str] = ()) -> tuple[datetime, datetime]:
         """Return the moments at which a day begins on the first and the last of some systems, or of all."""
@@ -101,7 +103,11 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             SELECT kind, value, sum(weight) AS weight FROM counted WHERE value <> '' GROUP BY kind, value
             QUALIFY row_number() OVER (PARTITION BY kind ORDER BY sum(weight) DESC, value) <= {_MOST}
         ),
-        each_hour AS (SELECT system, hour_utc, max(weight) AS weight FROM seen GROUP BY ALL),
+        each_hour AS (
+            SELECT s.system, s.hour_utc, max(if(l.system IS NULL, s.weight, 0)) AS weight
+            FROM seen AS s LEFT JOIN left_out_hour AS l ON s.system = l.system AND s.hour_utc = l.hour_utc
+            GROUP BY ALL
+        ),
         placed AS (
             SELECT local_day(h.hour_utc, o.offset_s) AS day, h.weight
             FROM each_hour AS h ASOF LEFT JOIN clock_offset AS o
@@ -116,7 +122,8 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             (SELECT max(hour_utc) FROM seen) AS last_utc,
             (SELECT min(day) FROM placed) AS first_day,
             (SELECT max(day) FROM placed) AS last_day,
-            (SELECT coalesce(max(day) FILTER (weight > 0), max(day)) FROM placed) AS newest_day
+            (SELECT coalesce(max(day) FILTER (weight > 0), max(day)) FROM placed) AS newest_day,
+            EXISTS (FROM left_out_hour) AS has_runs
         FROM ranked
     """).to_pylist()  # fmt: skip
     return Choices(
@@ -129,12 +136,15 @@ def choices(queries: StoreQueries, version: str) -> Choices:
         first_day=row["first_day"],
         last_day=row["last_day"],
         newest_day=row["newest_day"],
+        has_runs=row["has_runs"],
         offsets=tuple(ClockOffset(**offset) for offset in queries.rows(version, _OFFSETS).to_pylist()),
     )
 
 
 _WIDTHS_PX = {"period": 242, "system": 142, "stack": 142, "port": 128, "job": 165, "role": 148}
 """Room for two days, and for a usual name next to the two buttons of its box: one line at 1,440 pixels."""
+_WITH_RUNS = ("with",)
+"""The value in the address if hours with benchmark runs count."""
 _WORDS, _WANTED = "period_in_words", "period_wanted"
 """In the session: the button of the period, and the period that the reader has just chosen."""
 
@@ -154,15 +164,18 @@ def filter_bar(choices: Choices) -> Filters:
         ports = _several("Port", "port", offered["port"])
         jobs = _several("Job", "job", offered["job"])
         roles = _several("Role", "role", offered["role"])
+        with_runs = choices.has_runs and st.toggle(
+            "Benchmark runs", key="runs",
+            help="Count hours with benchmark runs in shares and rates. They say nothing about production.",
+        )  # fmt: skip
     if nothing_loaded:
         return Filters()
     remember_filters({
         "period": period.address, "system": systems, "stack": stacks, "port": ports, "job": jobs,
-        "role": roles,
+        "role": roles, "runs": _WITH_RUNS if with_runs else (),
     })  # fmt: skip
-    return _filters(
-        choices, period, Filters(None, None, systems, stacks, tuple(map(int, ports)), jobs, roles)
-    )
+    chosen = Filters(None, None, systems, stacks, tuple(map(int, ports)), jobs, roles, with_runs=with_runs)
+    return _filters(choices, period, chosen)
 
 
 def filters_of_address(choices: Choices) -> Filters:
@@ -174,9 +187,13 @@ def filters_of_address(choices: Choices) -> Filters:
     }
     chosen = Filters(
         None, None, values["system"], values["stack"], tuple(map(int, values["port"])), values["job"],
-        values["role"],
+        values["role"], with_runs=choices.has_runs and _asks_for_runs(asked),
     )  # fmt: skip
     return _filters(choices, read_period(asked.get("period", ()), choices), chosen)
+
+
+def _asks_for_runs(asked: Mapping[str, Sequence[str]]) -> bool:
+    return tuple(asked.get("runs", ())) == _WITH_RUNS
 
 
 def _filters(choices: Choices, period: Period, chosen: Filters) -> Filters:
@@ -214,6 +231,8 @@ def _choose(choices: Choices, offered: Mapping[str, Sequence[str]]) -> Period:
         else:
             wanted = st.session_state.get(name, known.get(name, ()))
         st.session_state[name] = [value for value in wanted if value in offered[name]]
+    if asked is not None or "runs" not in st.session_state:
+        st.session_state["runs"] = _asks_for_runs(known if asked is None else asked)
     changed = st.session_state.pop(_WANTED, None)
     days = known.get("period", ()) if changed is None else changed
     period = read_period(days if asked is None else asked.get("period", ()), choices)

@@ -37,6 +37,8 @@ class Filters:
     first_day: date | None = None
     """First local day of the systems, if whole days are chosen: they narrow metrics exactly."""
     last_day: date | None = None
+    with_runs: bool = False
+    """Whether hours with benchmark runs count in figures of production."""
 
     @property
     def has_period(self) -> bool:
@@ -85,6 +87,8 @@ class Filters:
             "role": self.roles,
         }  # fmt: skip
         named = [f"{name} {', '.join(map(str, values))}" for name, values in chosen.items() if values]
+        if self.with_runs:
+            named.append("with benchmark runs")
         return "; ".join(filter(None, [" ".join(filter(None, [begin, end])), *named]))
 
     def conditions(self, columns: Collection[str], clock: str = "") -> list[str]:
@@ -136,12 +140,12 @@ class Filters:
         days = (self.first_day, self.last_day) if metric.period or metric.clock else (None, None)
         if metric.filters:
             chosen = {"stack": self.stacks, "port": self.ports, "job": self.jobs, "role": self.roles}
-            return MetricSelection(self.systems, begin, end, where, *days, chosen)
+            return MetricSelection(self.systems, begin, end, where, *days, chosen, self.with_runs)
         columns = {column.name for column in metric.columns if column.in_file}
         conditions = self.conditions(columns, "" if of_days else metric.clock)
         if where:
             conditions.append(f"({where})")
-        return MetricSelection((), begin, end, " AND ".join(conditions), *days)
+        return MetricSelection((), begin, end, " AND ".join(conditions), *days, with_runs=self.with_runs)
 
 
 def _one_of(column: str, values: tuple[str, ...], columns: Collection[str]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from zscope.pipelines.metrics import metric
+from zscope.pipelines.metrics import metric, settable
+from zscope.pipelines.metrics.metric_statements import WITH_RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,8 @@ def shown_sql(rows: str) -> str:
     return f"SELECT * FROM {rows} WHERE {metric(STATEMENT).shown_where} ORDER BY place"
 
 
-def evidence_words(statement: Mapping[str, Any]) -> list[str]:
-    """Return the words of the command that prints the rows behind a statement.
+def evidence_words(statement: Mapping[str, Any], *, with_runs: bool = False) -> list[str]:
+    """Return the words of the command that prints the rows behind a statement, with or without runs.
 
     >>> evidence_words({"evidence_metric": "tls_posture", "evidence_by": "source"})
     ['zscope', 'metrics', 'tls_posture', '--by', 'source']
@@ -38,6 +39,8 @@ def evidence_words(statement: Mapping[str, Any]) -> list[str]:
         **moments,
     }
     set_options = [word for name, value in options.items() if value for word in (name, value)]
+    if with_runs and WITH_RUNS in settable(statement["evidence_metric"]):
+        set_options.append("--with-runs")
     return ["zscope", "metrics", statement["evidence_metric"], *set_options]
 
 

@@ -37,6 +37,8 @@ _DAY = "day"
 _LOCAL_DAY = "local_day"
 """The column with the local day, where the rows of a metric have none."""
 _MOMENT = "TIMESTAMP WITH TIME ZONE"
+WITH_RUNS = "with_runs"
+"""The parameter by which hours with benchmark runs count in figures of production."""
 _OFFSETS = "clock_offset"
 """The step with the offsets of the clocks of systems."""
 
@@ -62,6 +64,8 @@ class MetricSelection:
     """The last local day."""
     chosen: Mapping[str, Sequence[object]] = field(default_factory=dict)
     """The values of filters other than system and period, for a metric that takes them as parameters."""
+    with_runs: bool = False
+    """Whether hours with benchmark runs count in figures of production."""
 
     @property
     def has_days(self) -> bool:
@@ -222,7 +226,7 @@ def _listed(expressions: Sequence[str]) -> str:
 
 
 def settings(metric: Metric, selection: MetricSelection) -> list[str]:
-    """Return the statements that set the period and the filters of a metric that takes them as parameters.
+    """Return the statements that set what a metric takes as parameters: period, filters, benchmark runs.
 
     The parameters of a period are moments: a local day begins when it begins on the first of the systems,
     and ends when it ends on the last.
@@ -235,6 +239,8 @@ def settings(metric: Metric, selection: MetricSelection) -> list[str]:
         last = _midnight_of_systems("max", selection.last_day + timedelta(days=1), selection.systems)
     times = zip(metric.period, cycle((first, last)), strict=False)
     values = {name: value for name, value in times if value}
+    if selection.with_runs:
+        values[WITH_RUNS] = "true"
     for name, parameter in metric.filters.items():
         if chosen := selection.systems if name == "system" else selection.chosen.get(name):
             values[parameter] = f"[{', '.join(literal(str(each)) for each in chosen)}]"

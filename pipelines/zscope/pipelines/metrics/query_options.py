@@ -55,9 +55,14 @@ def _start_of(day: date) -> datetime:
 
 
 def selected(
-    systems: Sequence[str] = (), begin: date | None = None, end: date | None = None, where: str = ""
+    systems: Sequence[str] = (),
+    begin: date | None = None,
+    end: date | None = None,
+    where: str = "",
+    *,
+    with_runs: bool = False,
 ) -> MetricSelection:
-    """Return the selection of systems, a period and a condition.
+    """Return the selection of systems, a period and a condition, with or without benchmark runs.
 
     Each end of the period is a day or a moment. Days are local days of the systems, and both belong to it.
 
@@ -68,7 +73,7 @@ def selected(
         raise MetricQueryError(f"the period from {begin} to {end} is empty")
     first, last = (_in_utc(value) if isinstance(value, datetime) else None for value in (begin, end))
     first_day, last_day = (None if isinstance(value, datetime) else value for value in (begin, end))
-    return MetricSelection(tuple(systems), first, last, where, first_day, last_day)
+    return MetricSelection(tuple(systems), first, last, where, first_day, last_day, with_runs=with_runs)
 
 
 def _is_empty(begin: date, end: date) -> bool:
@@ -138,7 +143,7 @@ def set_statement(metric: Metric, name: str, value: str) -> str:
         parsed = parse(value)
         if parsed is None:
             raise MetricQueryError(
-                f"{value!r} is not a {expected}; "
+                f"{value!r} is not {expected}; "
                 f"zscope metrics {metric.name} --parameters explains the parameter"
             )
         value = parsed
@@ -169,9 +174,10 @@ def _moment(text: str) -> str | None:
 
 
 _PARSERS: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
-    "DOUBLE": ("number of 0 or more", _real),
-    "INTEGER": ("whole number of 0 or more", lambda text: _whole(text, 2**31 - 1)),
-    "BIGINT": ("whole number of 0 or more", lambda text: _whole(text, 2**63 - 1)),
-    "TIMESTAMP WITH TIME ZONE": ("day or time such as 2026-03-02 or 2026-03-02T09:41Z", _moment),
+    "BOOLEAN": ("true or false", lambda text: text.lower() if text.lower() in {"true", "false"} else None),
+    "DOUBLE": ("a number of 0 or more", _real),
+    "INTEGER": ("a whole number of 0 or more", lambda text: _whole(text, 2**31 - 1)),
+    "BIGINT": ("a whole number of 0 or more", lambda text: _whole(text, 2**63 - 1)),
+    "TIMESTAMP WITH TIME ZONE": ("a day or time such as 2026-03-02 or 2026-03-02T09:41Z", _moment),
 }
 """How values of each type are parsed. Parameters are counts, shares and durations: none can be negative."""

@@ -122,6 +122,20 @@ def test_without_runs_every_result_still_has_a_row(run: Run, bare: Path) -> None
     assert "SYNTHETIC" not in result.stderr
 
 
+def test_without_runs_production_is_beside_the_results_it_is_about(run: Run, bare: Path) -> None:
+    everything = run("benchmark", "--store", str(bare), "--csv")
+    assert "zscope benchmark --production" in everything.stderr
+    shown = run("benchmark", "--production", "--store", str(bare), "--csv")
+    assert shown.exit_code == 0
+    rows = list(csv.DictReader(io.StringIO(shown.stdout)))
+    assert {row["system"] for row in rows} == {"SYSA", "SYSB"}
+    assert {VERSIONS, RESUMED} < {row["id"] for row in rows}
+    assert all("Published by IBM: " in row["sentence"] for row in rows)
+    refused = run("benchmark", "--production", "--measured", "--store", str(bare))
+    assert refused.exit_code == 12
+    assert "prints no verdicts" in refused.stderr
+
+
 def test_runs_give_every_kind_of_verdict(run: Run, measured: Path) -> None:
     result = run("benchmark", "--store", measured)
     rows = rows_of(result)

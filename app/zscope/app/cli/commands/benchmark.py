@@ -13,6 +13,7 @@ from zscope.app.cli.exits import NothingDoneError, RefusedError
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.store_option import (
+    note_left_out_hours,
     note_missing_zones,
     open_session,
     prepare_metric,
@@ -25,6 +26,8 @@ from zscope.pipelines.benchmark.wording import SYNTHETIC_MEASUREMENT, VERDICTS, 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    import pyarrow as pa
 
     from zscope.pipelines.benchmark.arithmetic import Explanation
     from zscope.pipelines.store.session import Session
@@ -96,6 +99,11 @@ def _text_of(name: str, line: ArithmeticLine) -> str:
     return f"{value:.{_DECIMALS[name]}f}" if name in _DECIMALS else str(value)
 
 
+_PRODUCTION = "production_benchmark"
+_WITHOUT_RUNS = (
+    "no result is measured here: docs/runs.md explains benchmark runs, and zscope benchmark --production "
+    "prints what production shows"
+)
 TABLE_COLUMNS = ("id", "measured", "as_printed", "verdict", "why", "conflict")
 """Columns of the format `table`; the other formats have all columns."""
 
@@ -116,6 +124,10 @@ TABLE_COLUMNS = ("id", "measured", "as_printed", "verdict", "why", "conflict")
     "less.  [default: 10]",
 )  # fmt: skip
 @click.option("--explain", metavar="ID", help="Print the complete arithmetic of one result instead.")
+@click.option(
+    "--production", is_flag=True,
+    help="Print the figures of production that are closest to published results instead, without a verdict.",
+)  # fmt: skip
 @store_option
 @row_options
 def command(  # noqa: PLR0913 - one argument for each option
@@ -126,6 +138,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     measured: bool,
     tolerance: float | None,
     explain: str | None,
+    production: bool,
     store: Path,
     output: Output,
 ) -> None:
@@ -137,6 +150,10 @@ def command(  # noqa: PLR0913 - one argument for each option
     missing. docs/benchmark-results.md explains the verdicts. The measured values come from benchmark runs:
     see `zscope runs`.
 
+    Without runs, production still shows something about a few results: the cost of a resumed handshake
+    against a full one, and how many handshakes have the version or key exchange that a result is about.
+    --production prints it with the difference in conditions; it is never a verdict.
+
     \b
     Examples:
       zscope benchmark
@@ -144,6 +161,7 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope benchmark --verdict differs --verdict agrees -o verdicts.csv
       zscope benchmark --explain tls31-tls13-vs-tls12-cpu
       zscope benchmark --explain tls31-tls13-vs-tls12-cpu --format json
+      zscope benchmark --production
 
     The exit code is 12 if there is no such result, area or document, and 8 if --explain computes a different
     number.
@@ -155,6 +173,8 @@ def command(  # noqa: PLR0913 - one argument for each option
         "measured": ("(measured IS NOT NULL) = $measured", measured),
     }
     given = {name: condition for name, condition in conditions.items() if condition[1]}
+    if production and (given or explain is not None or tolerance is not None):
+        raise click.UsageError("--production prints no verdicts; omit the other options")
     if explain is not None and given:
         raise click.UsageError("--explain prints one result; omit the options that choose results")
     if tolerance is not None and math.isnan(tolerance):  # FloatRange accepts nan
@@ -162,6 +182,9 @@ def command(  # noqa: PLR0913 - one argument for each option
     with open_session(store) as session:
         if tolerance is not None:
             session.run(f"SET VARIABLE benchmark_tolerance_pct = {float(tolerance)!r}")
+        if production:
+            _closest_of_production(session, output)
+            return
         if explain is not None:
             _explain(session, explain, output)
             note_missing_zones(session, "benchmark_arithmetic")
@@ -179,14 +202,37 @@ def command(  # noqa: PLR0913 - one argument for each option
         output.write(Rows.of(rows.select(TABLE_COLUMNS), TABLE_COLUMNS))
     else:
         output.write(Rows.of(rows))
-    if not rows.num_rows:
-        click.echo("no result matches all options", err=True)
-    else:
-        needed = ["verdict", "direction_matches", "synthetic", "measured"]
-        for sentence in verdict_summary(rows.select(needed).to_pylist()):
-            click.echo(sentence, err=True)
+    for sentence in _in_short(rows):
+        click.echo(sentence, err=True)
     if missing := unusable_runs(store):
         click.echo(missing, err=True)
+
+
+def _in_short(rows: pa.Table) -> Iterator[str]:
+    if not rows.num_rows:
+        yield "no result matches all options"
+        return
+    needed = ["verdict", "direction_matches", "synthetic", "measured"]
+    yield from verdict_summary(rows.select(needed).to_pylist())
+    if not rows["measured"].drop_null():
+        yield _WITHOUT_RUNS
+
+
+def _closest_of_production(session: Session, output: Output) -> None:
+    """Print what production shows about published results: as paragraphs, or as rows."""
+    prepare_metric(session, _PRODUCTION)
+    rows = query_table(session, f"SELECT * FROM {_PRODUCTION} ORDER BY id, system")
+    if output.on_screen:
+        width = shutil.get_terminal_size().columns
+        for row in rows.to_pylist():
+            text = textwrap.wrap(row["sentence"], width, break_on_hyphens=False)
+            click.echo("\n".join([row["id"], *text, ""]))
+    else:
+        output.write(Rows.of(rows))
+    if not rows.num_rows:
+        click.echo("no rows; they need full and resumed handshakes (SMF 119-11)", err=True)
+    note_missing_zones(session, _PRODUCTION)
+    note_left_out_hours(session, _PRODUCTION)
 
 
 def _check_known(session: Session, **given: str | None) -> None:

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
-from zscope.app.cli.metric_options import check_systems
+from zscope.app.cli.metric_options import check_systems, runs_option
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.store_option import note_missing_zones, open_session, query_table, store_option
+from zscope.app.cli.store_option import (
+    note_left_out_hours,
+    note_missing_zones,
+    open_session,
+    query_table,
+    store_option,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +46,7 @@ _KINDS = {_PRACTICES: "practice", _FINDINGS: "finding"}
     "--explain", "explained", metavar="ID",
     help="Print the evidence of a finding or practice instead: connections, certificates or settings.",
 )  # fmt: skip
+@runs_option
 @store_option
 @row_options
 def command(
@@ -48,6 +55,7 @@ def command(
     systems: tuple[str, ...],
     fail_on: str,
     explained: str | None,
+    with_runs: bool,
     store: Path,
     output: Output,
 ) -> int:
@@ -67,14 +75,20 @@ def command(
       zscope check --only findings --system SYSA --fail-on medium
       zscope check --explain tls10-tls11 --system SYSA -o connections.csv
     """
+    from zscope.pipelines.metrics.metric_statements import WITH_RUNS
+
     with open_session(store) as session:
         check_systems(session, systems)
+        if with_runs:
+            session.run(f"SET VARIABLE {WITH_RUNS} = true")
         rows = _checked(session, only, systems)
         if explained is not None:
             output.write(_evidence(session, rows, explained))
             return ExitCode.OK
         output.write(Rows.of(rows, ESSENTIAL))
-        note_missing_zones(session, *([_METRICS[only]] if only else _METRICS.values()), systems=systems)
+        metrics = [_METRICS[only]] if only else list(_METRICS.values())
+        note_missing_zones(session, *metrics, systems=systems)
+        note_left_out_hours(session, *metrics, systems=systems)
     return _verdict(rows, fail_on)
 
 

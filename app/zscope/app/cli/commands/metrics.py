@@ -13,12 +13,19 @@ from zscope.app.cli.metric_options import (
     check_condition,
     check_systems,
     period_options,
+    runs_option,
     selected,
     set_statement,
     why_no_rows,
 )
 from zscope.app.cli.output import Output, Rows, row_options
-from zscope.app.cli.store_option import note_missing_zones, open_session, prepare_metric, store_option
+from zscope.app.cli.store_option import (
+    note_left_out_hours,
+    note_missing_zones,
+    open_session,
+    prepare_metric,
+    store_option,
+)
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -56,6 +63,7 @@ _COVERED = "covered_pct"
     "--price-per-msu", metavar="PRICE",
     help="Price of an MSU, for the money in tls_price. The same as --set price_per_msu=PRICE.",
 )  # fmt: skip
+@runs_option
 @click.option("--columns", is_flag=True, help="List the columns of the metric with their meaning.")
 @click.option("--parameters", is_flag=True, help="List the parameters of the metric, or of all metrics.")
 @click.option("--sql", "show_sql", is_flag=True, help="Print the SQL statement and do not run it.")
@@ -71,6 +79,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     where: str,
     settings: tuple[str, ...],
     price_per_msu: str | None,
+    with_runs: bool,
     columns: bool,
     parameters: bool,
     show_sql: bool,
@@ -104,6 +113,8 @@ def command(  # noqa: PLR0913 - one argument for each option
         metric = None if name is None else _metric(name)
         if price_per_msu is not None:
             settings = (*settings, f"price_per_msu={price_per_msu}")
+        if with_runs:
+            settings = (*settings, "with_runs=true")
         if parameters:
             rows = _parameters(metric)
             output.write(rows)
@@ -175,6 +186,7 @@ def _print_rows(
         click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
     batches.note(rows.count)
     note_missing_zones(session, metric.name, systems=selection.systems)
+    note_left_out_hours(session, metric.name, systems=selection.systems)
 
 
 def _metric(name: str) -> Metric:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import ExitCode
-from zscope.app.cli.metric_options import period_options, selected
+from zscope.app.cli.metric_options import period_options, runs_option, selected
 from zscope.app.cli.output.output_options import STANDARD_OUTPUT
 from zscope.app.cli.store_option import store_option
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     help="Write to FILE, or to standard output with -. An existing FILE is replaced only on success.",
 )  # fmt: skip
 @period_options
+@runs_option
 @store_option
 def command(
     *,
@@ -30,6 +31,7 @@ def command(
     begin: date | None,
     end: date | None,
     systems: tuple[str, ...],
+    with_runs: bool,
     store: Path,
 ) -> int:
     """Write a report as a single HTML file, for sending and printing.
@@ -58,8 +60,9 @@ def command(
         check_report_target(Path(target), store)
     chosen = selected(tuple(dict.fromkeys(systems)), begin, end)
     filters = Filters(
-        chosen.begin, chosen.end, chosen.systems, first_day=chosen.first_day, last_day=chosen.last_day
-    )
+        chosen.begin, chosen.end, chosen.systems, first_day=chosen.first_day, last_day=chosen.last_day,
+        with_runs=with_runs,
+    )  # fmt: skip
     report = report_on(store, filters)
     if to_file:
         write_report(Path(target), report)

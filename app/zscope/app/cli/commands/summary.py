@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.metric_options import check_systems, period_options, selected
+from zscope.app.cli.metric_options import check_systems, period_options, runs_option, selected
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import (
     note_missing_zones,
@@ -30,10 +30,17 @@ if TYPE_CHECKING:
 
 @click.command()
 @period_options
+@runs_option
 @store_option
 @row_options
 def command(
-    *, begin: date | None, end: date | None, systems: tuple[str, ...], store: Path, output: Output
+    *,
+    begin: date | None,
+    end: date | None,
+    systems: tuple[str, ...],
+    with_runs: bool,
+    store: Path,
+    output: Output,
 ) -> None:
     """Print what the data say in a few sentences, each with the command for its evidence.
 
@@ -47,7 +54,7 @@ def command(
       zscope summary --system SYSA --from 2026-03-02 --to 2026-03-08
       zscope summary --format json -o summary.json
     """
-    selection = selected(systems, begin, end)
+    selection = selected(systems, begin, end, with_runs=with_runs)
     with open_session(store) as session:
         check_systems(session, systems)
         statements = shown_statements(session, selection)
@@ -67,7 +74,8 @@ def shown_statements(session: Session, selection: MetricSelection | None = None)
 
     prepare_metric(session, STATEMENT, selection)
     rows = query_table(session, shown_sql(f"({statement(metric(STATEMENT), None, selection)})"))
-    commands = [command_line(evidence_words(row)) for row in rows.to_pylist()]
+    with_runs = selection is not None and selection.with_runs
+    commands = [command_line(evidence_words(row, with_runs=with_runs)) for row in rows.to_pylist()]
     return rows.append_column("evidence", pa.array(commands, pa.string()))
 
 

@@ -371,12 +371,13 @@ def _advice(data: PageData) -> None:
             "By published percentages",
             "at most, and only if this workload is like the published one",
         ),
+        ("counted", "Counted in the records", "at most what the work costs"),
     ):
         rows = advice(data, scope, basis)
         if rows.num_rows:
             st.markdown(f"**{title}**, {words}")
             grid(rows, f"tls-advice-{basis}", sources=[ADVICE], columns=_OF_ADVICE)
-    st.caption("Never add the two tables, nor rows of systems, rules and ports.")
+    st.caption("Never add the tables, nor rows of systems, rules and ports.")
 
 
 def _changes(data: PageData) -> None:

@@ -10,26 +10,28 @@
 
 WITH recorded AS (
     SELECT
-        source,
-        system,
-        hour_utc,
-        sum(connections) AS connections
-    FROM posture_day
-    GROUP BY source, system, hour_utc
+        p.source,
+        p.system,
+        p.hour_utc,
+        sum(p.connections) AS connections
+    FROM posture_day AS p
+    ANTI JOIN left_out_hour AS l ON p.system = l.system AND p.hour_utc = l.hour_utc
+    GROUP BY p.source, p.system, p.hour_utc
 ),
 
 -- Each hour has a row of every source, with the hours of its day.
 covered AS (
     SELECT
-        system,
-        hour_utc,
-        day,
-        if(source = '119-11', 'zERT detail', 'zERT summary') AS source,
-        sum(covered_hours) OVER of_day AS covered_hours,
-        sum(hours) OVER of_day AS hours
-    FROM coverage_hour
-    WHERE source IN ('119-11', '119-12')
-    WINDOW of_day AS (PARTITION BY system, day, source)
+        c.system,
+        c.hour_utc,
+        c.day,
+        if(c.source = '119-11', 'zERT detail', 'zERT summary') AS source,
+        sum(c.covered_hours) OVER of_day AS covered_hours,
+        sum(c.hours) OVER of_day AS hours
+    FROM coverage_hour AS c
+    ANTI JOIN left_out_hour AS l ON c.system = l.system AND c.hour_utc = l.hour_utc
+    WHERE c.source IN ('119-11', '119-12')
+    WINDOW of_day AS (PARTITION BY c.system, c.day, c.source)
 ),
 
 compared AS (

@@ -3,21 +3,22 @@
 -- All queries of handshakes by the hour read these rows, which are few even for millions of handshakes. The
 -- hour is that of the handshake in UTC, the day that of the clock of its system: where the clock differs from UTC by
 -- half an hour, an hour belongs to two days. A connection that is settled on a day has its handshakes on that day.
+-- Hours with benchmark runs are left out.
 
 SELECT
-    system,
-    stack,
-    day::DATE AS day,
-    hour_utc,
-    server_port,
-    job_name,
-    handshake_role,
-    tls_version,
-    cipher,
-    cipher_name,
-    key_exchange,
-    kind,
-    sum(handshakes)::BIGINT AS handshakes
+    e.system,
+    e.stack,
+    e.day::DATE AS day,
+    e.hour_utc,
+    e.server_port,
+    e.job_name,
+    e.handshake_role,
+    e.tls_version,
+    e.cipher,
+    e.cipher_name,
+    e.key_exchange,
+    e.kind,
+    sum(e.handshakes)::BIGINT AS handshakes
 FROM (
     SELECT
         h.system,
@@ -39,5 +40,6 @@ FROM (
     UNION ALL BY NAME
     SELECT *
     FROM handshake_day
-)
+) AS e
+ANTI JOIN left_out_hour AS l ON e.system = l.system AND e.hour_utc = l.hour_utc
 GROUP BY ALL

@@ -6,12 +6,15 @@
 -- is its root times Student's t. The degrees of freedom are those of the effective number of networks, sum(n)^2
 -- / sum(n^2), less one: if one network has nearly all handshakes, the others say little about it. With fewer
 -- than three there is no interval. An interval of single handshakes (binomial) would be too narrow.
+--
+-- Hours with benchmark runs are left out.
 
 WITH counted AS (
     SELECT
-        *,
-        full_handshakes + resumed_handshakes AS handshakes
-    FROM resumption_network_day
+        n.*,
+        n.full_handshakes + n.resumed_handshakes AS handshakes
+    FROM resumption_network_day AS n
+    ANTI JOIN left_out_hour AS l ON n.system = l.system AND n.hour_utc = l.hour_utc
 ),
 
 network AS (
@@ -90,8 +93,11 @@ SELECT
     d.effective_networks::DOUBLE AS effective_networks,
     p.hour_utc::TIMESTAMPTZ AS peak_hour_utc,
     p.handshakes::BIGINT AS peak_handshakes,
-    (100.0 * p.resumed / p.handshakes)::DOUBLE AS peak_resumed_pct
+    (100.0 * p.resumed / p.handshakes)::DOUBLE AS peak_resumed_pct,
+    'zERT detail' AS source,
+    (100 * c.covered_hours / nullif(c.hours, 0))::DOUBLE AS covered_pct
 FROM of_day AS d
 INNER JOIN peak AS p
     ON d.day = p.day AND d.system = p.system AND d.side = p.side AND d.versions = p.versions
+LEFT JOIN covered_day AS c ON c.source = '119-11' AND d.system = c.system AND d.day = c.day
 ORDER BY d.day, d.system, d.side, d.versions

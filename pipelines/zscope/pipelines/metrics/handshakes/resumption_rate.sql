@@ -9,6 +9,8 @@
 --
 -- The hours of the local day in which an interval ends are divided among the rows of a source, so that sums over rows
 -- have each day once. Counts since a reset can be of many days before, whose coverage is not known.
+--
+-- Hours with benchmark runs are left out, and intervals between displays with such hours.
 
 WITH zert AS (
     SELECT
@@ -27,13 +29,18 @@ WITH zert AS (
 
 gsk AS (
     SELECT
-        *,
-        CASE cache
+        g.*,
+        CASE g.cache
             WHEN 'TLS 1.3 tickets' THEN 'TLSv1.3'
             WHEN 'session ids' THEN 'TLSv1.2 and older'
             ELSE 'unknown'
         END AS versions
-    FROM gsk_cache_delta
+    FROM gsk_cache_delta AS g
+    ANTI JOIN left_out_hour AS l
+        ON
+            g.system = l.system
+            AND g.interval_start_utc < l.hour_utc + INTERVAL 1 HOUR
+            AND g.interval_end_utc > l.hour_utc
 ),
 
 both_tell AS (

@@ -131,6 +131,8 @@ SELECT
     k.resumed_handshakes::BIGINT AS resumed_handshakes,
     (100 * k.resumed_handshakes / nullif(k.full_handshakes + k.resumed_handshakes, 0))::DOUBLE AS resumed_pct,
     k.megabytes::DOUBLE AS megabytes,
+    if(k.full_handshakes IS NOT NULL, 'zERT detail', NULL)::VARCHAR AS source,
+    if(k.full_handshakes IS NOT NULL, 100 * v.covered_hours / nullif(v.hours, 0), NULL)::DOUBLE AS covered_pct,
     c.status::VARCHAR AS status,
     c.cpu_s_per_day::DOUBLE AS cpu_s_per_day,
     c.high_cpu_s_per_day::DOUBLE AS high_cpu_s_per_day,
@@ -140,6 +142,7 @@ SELECT
     f.worst_finding::VARCHAR AS worst_finding
 FROM known_rule AS k
 LEFT JOIN cpu AS c ON k.system = c.system AND k.rule_name = c.rule_name
+LEFT JOIN tls_use_covered AS v ON k.system = v.system
 LEFT JOIN failure AS e ON k.system = e.system AND upper(k.rule_name) = e.rule_key
 LEFT JOIN code_attls_return_code AS t ON e.return_code = t.code
 LEFT JOIN finding_summary AS f

@@ -33,9 +33,12 @@ SELECT
         || ' AND server_port ' || coalesce('= ' || f.server_port, 'IS NULL')
         || ' AND job_name ' || coalesce('= ''' || replace(f.job_name, '''', '''''') || '''', 'IS NULL')
         || if(f.rows_of = 'posture_group', ' AND source = ''zERT summary''', '')
-        -- Where other records count on some days, the hours of these days are left out.
+        -- Where other records count on some days, or benchmark runs took place, these hours are left out.
         || CASE
-            WHEN f.rows_of = 'certificate_seen' OR other.system IS NULL THEN ''
+            WHEN
+                f.rows_of = 'certificate_seen'
+                OR (other.system IS NULL AND coalesce(f.system NOT IN (SELECT l.system FROM left_out_hour AS l), true))
+                THEN ''
             ELSE
                 ' AND ' || if(f.rows_of = 'posture_group', 'hour_utc', 'time_bucket(INTERVAL 1 HOUR, end_utc)')
                 || ' IN (SELECT s.hour_utc FROM protection_source AS s WHERE s.is_counted AND s.source = ''' || f.source

@@ -6,7 +6,8 @@
 -- it is cost / (s + (1 - s) x (1 - p)). The two bases are never added.
 --
 -- Rules and ports have the share of the full handshakes of their system that they had in the last seven days. Which
--- setting can raise resumption follows from resumption_setting. A sentence contains the conditions of its saving.
+-- setting can raise resumption follows from resumption_setting. A sentence contains the conditions of its saving. What
+-- else could be avoided is in avoidable_work.
 
 WITH published AS (
     SELECT
@@ -235,6 +236,21 @@ every_change AS (
     FROM by_published
     UNION ALL BY NAME
     SELECT * FROM without_number
+    UNION ALL BY NAME
+    SELECT
+        system,
+        'system' AS shared_by,
+        change,
+        'counted' AS basis,
+        status AS rated,
+        handshakes_per_day AS affected_per_day,
+        saving_low_s_per_day AS saving_low,
+        saving_high_s_per_day AS saving_high,
+        why AS reason,
+        recommended,
+        statement AS set_by,
+        parameter
+    FROM avoidable_work
 ),
 
 statement AS (
@@ -330,11 +346,12 @@ SELECT
         '; ' || incomplete_text(100 * c.covered_hours / c.hours) || ' of the last seven days'
     )::VARCHAR AS sentence,
     e.full_reason::VARCHAR AS why,
-    coalesce(s.statement, e.limited_by.statement)::VARCHAR AS statement,
+    coalesce(s.statement, e.set_by, e.limited_by.statement)::VARCHAR AS statement,
     CASE
         WHEN e.parameter = 'V3CIPHERSUITES' THEN 'V3CipherSuites' ELSE e.parameter
     END::VARCHAR AS parameter,
-    CASE WHEN s.matched IS NULL THEN e.limited_by.recommended ELSE s.recommended END::VARCHAR AS recommended,
+    coalesce(s.recommended, e.recommended, if(s.matched IS NULL, e.limited_by.recommended, NULL))::VARCHAR
+    AS recommended,
     CASE
         WHEN s.matched IS NULL THEN e.limited_by.value_today
         ELSE coalesce(t.parameter_value, a.parameter_value, e.setting_status || ': ' || e.evidence)
@@ -342,6 +359,7 @@ SELECT
     CASE WHEN s.matched IS NULL THEN e.limited_by.set_in ELSE coalesce(t.set_in, a.set_in) END::VARCHAR AS set_in,
     CASE WHEN s.matched IS NULL THEN e.limited_by.why_full END::VARCHAR AS why_full,
     CASE
+        WHEN e.basis = 'counted' THEN NULL
         WHEN s.matched IS NULL THEN 'tls31-resumption-tls12-cpu, tls31-resumption-tls13-cpu'
         ELSE nullif(array_to_string(s.reference_ids, ', '), '')
     END::VARCHAR AS reference_ids,

@@ -56,16 +56,7 @@ from_summaries AS (
     WHERE handshake_source = 'zERT summary'
 ),
 
--- The hours of benchmark runs are not part of the estimate.
-run_hour AS (
-    SELECT DISTINCT
-        system,
-        unnest(
-            generate_series(time_bucket(INTERVAL 1 HOUR, from_utc), to_utc - INTERVAL 1 MICROSECOND, INTERVAL 1 HOUR)
-        ) AS hour_utc
-    FROM run
-),
-
+-- The hours of benchmark runs, and the four after them, are not part of the estimate.
 after_run AS (
     SELECT DISTINCT
         system,

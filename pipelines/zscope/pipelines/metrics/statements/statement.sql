@@ -44,7 +44,8 @@ subject AS (
         (4, 'old versions', 'What uses old versions', []),
         (5, 'certificates', 'What will expire', ['period', 'stack', 'role']),
         (6, 'change', 'What changed', ['stack', 'role']),
-        (7, 'coverage', 'What the data cover', ['stack', 'port', 'job', 'role'])
+        (7, 'coverage', 'What the data cover', ['stack', 'port', 'job', 'role']),
+        (8, 'runs', 'What is left out', ['stack', 'port', 'job', 'role'])
     ) AS of_subject (place, subject, heading, not_followed)
 ),
 
@@ -119,15 +120,20 @@ price_statement AS (
     LEFT JOIN owner AS o ON if(p.priced_by = 'system', p.system, NULL) = o.system
 ),
 
--- What an estimate needs, where there is none: CPU time and handshakes of the same system, with its time zone.
+-- What an estimate needs, where there is none: CPU time and handshakes of the same system, with its time zone. A load
+-- computes it as soon as one source has 88 intervals (cost_estimate); a store of an earlier version has none before.
 cpu_system AS (
-    SELECT system, count(interval_end_utc) AS in_utc
+    SELECT
+        c.system,
+        sum(c.in_utc) AS in_utc,
+        max(c.in_utc) >= 88 AND any_value(e.system) IS NULL AS waits_for_load
     FROM (
-        SELECT system, interval_end_utc FROM smf70_interval
+        SELECT system, count(interval_end_utc) AS in_utc FROM smf70_interval GROUP BY system
         UNION ALL
-        SELECT system, interval_start_utc FROM rmf_interval
-    )
-    GROUP BY system
+        SELECT system, count(interval_start_utc) FROM rmf_interval GROUP BY system
+    ) AS c
+    LEFT JOIN (SELECT DISTINCT system FROM cost_estimate) AS e ON c.system = e.system
+    GROUP BY c.system
 ),
 
 no_price AS (
@@ -165,6 +171,16 @@ no_price AS (
                         WHERE is_chosen(f.systems, c.system) AND c.in_utc = 0
                     )
                 ), ''),
+                (
+                    SELECT
+                        format(
+                            'the store has no estimate for {} yet: the next zscope ingest computes it, or zscope store '
+                            || 'rebuild',
+                            string_agg(c.system, ', ' ORDER BY c.system)
+                        )
+                    FROM cpu_system AS c
+                    WHERE is_chosen(f.systems, c.system) AND c.waits_for_load
+                ),
                 (
                     SELECT
                         'too few intervals with CPU time and handshakes: '
@@ -715,6 +731,49 @@ no_coverage AS (
     HAVING (SELECT count(*) FROM coverage_statement) = 0
 ),
 
+-- Hours with benchmark runs, which no share and no rate above contains -----------------------------------
+
+left_out_of_system AS (
+    SELECT
+        l.system,
+        sum(l.hours) AS hours,
+        min(l.hour_utc) AS first_utc,
+        max(l.hour_utc) AS last_utc
+    FROM left_out_hour AS l
+    INNER JOIN filter AS f
+        ON
+            is_chosen(f.systems, l.system)
+            AND (f.from_utc IS NULL OR l.hour_utc >= f.from_utc)
+            AND (f.to_utc IS NULL OR l.hour_utc < f.to_utc)
+    GROUP BY l.system
+),
+
+runs_statement AS (
+    SELECT
+        'runs' AS subject,
+        1 AS rank,
+        format(
+            'Shares and rates leave out hours with benchmark runs: {}.',
+            string_agg(counted_text(l.hours, 'hour') || ' of ' || l.system, ', ' ORDER BY l.hours DESC, l.system)
+        ) AS sentence,
+        sum(l.hours) AS value,
+        'hours' AS unit,
+        min(local_day(l.first_utc, a.offset_s)) AS first_day,
+        max(local_day(l.last_utc, b.offset_s)) AS last_day,
+        'counted' AS status,
+        'left_out_hour' AS evidence_metric,
+        'system' AS evidence_by,
+        any_value(f.system_condition) AS evidence_condition,
+        ['hours'] AS evidence_columns,
+        any_value(f.from_utc) AS evidence_from,
+        any_value(f.to_utc) AS evidence_to
+    FROM left_out_of_system AS l
+    CROSS JOIN filter AS f
+    ASOF LEFT JOIN clock_offset AS a ON l.system = a.system AND l.first_utc >= a.from_utc
+    ASOF LEFT JOIN clock_offset AS b ON l.system = b.system AND l.last_utc >= b.from_utc
+    HAVING count(*) > 0
+),
+
 every_statement AS (
     SELECT * FROM price_statement
     UNION ALL BY NAME
@@ -741,6 +800,8 @@ every_statement AS (
     SELECT * FROM coverage_statement
     UNION ALL BY NAME
     SELECT * FROM no_coverage
+    UNION ALL BY NAME
+    SELECT * FROM runs_statement
 )
 
 SELECT

@@ -1,0 +1,121 @@
+-- Work of TLS that could be avoided or done by the hardware, besides resumption and what is published: connections of one
+-- network that could stay open, long RSA keys, and cipher suites that CPACF does not support.
+--
+-- The network with the most handshakes of a system stands for its clients. What it saves at most is what all its
+-- handshakes cost; how many connections can stay open is up to the application.
+
+WITH network AS (
+    SELECT
+        n.system,
+        n.client_network,
+        n.full_handshakes / (n.full_handshakes + n.resumed_handshakes) AS full_share,
+        c.handshakes_per_day * (n.full_handshakes + n.resumed_handshakes)
+        / (s.full_handshakes + s.resumed_handshakes) AS per_day,
+        c.status,
+        c.why,
+        coalesce(full_share * c.full_high_us + (1 - full_share) * c.resumed_high_us, c.mean_high_us) AS mean_high_us
+    FROM tls_use AS n
+    INNER JOIN tls_use AS s ON n.system = s.system AND s.shared_by = 'system'
+    INNER JOIN handshake_cost AS c ON n.system = c.system
+    WHERE
+        n.shared_by = 'client network'
+        AND n.client_network IS NOT NULL
+        AND n.full_handshakes + n.resumed_handshakes > 0
+        AND c.handshakes_per_day > 0
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY n.system ORDER BY n.full_handshakes + n.resumed_handshakes DESC, n.client_network
+        ) = 1
+),
+
+long_key AS (
+    SELECT
+        system,
+        coalesce(
+            nullif(regexp_extract(any_value(subject_dn), 'CN=([^,]+)', 1), ''),
+            nullif(any_value(subject_dn), ''),
+            'with serial number ' || serial
+        ) AS name,
+        key_bits,
+        sum(connections) AS connections,
+        arg_max(
+            concat(
+                coalesce('job ' || job_name, 'connections whose job is not recorded'),
+                ' on ',
+                coalesce('port ' || server_port, 'a port that is not recorded')
+            ),
+            (connections, job_name, server_port)
+        ) AS place
+    FROM certificate_seen
+    WHERE certificate_of = 'server' AND presented_by = 'this system' AND key_type = 'RSA' AND key_bits >= 4096
+    GROUP BY system, serial, issuer_dn, key_bits
+),
+
+software_suite AS (
+    SELECT
+        h.system,
+        h.cipher_name AS name,
+        sum(h.handshakes) AS handshakes,
+        arg_max(
+            concat(
+                coalesce('job ' || h.job_name, 'connections whose job is not recorded'),
+                ' on ',
+                coalesce('port ' || h.server_port, 'a port that is not recorded')
+            ),
+            (h.handshakes, h.job_name, h.server_port)
+        ) AS place
+    FROM handshake_hour AS h
+    INNER JOIN cipher AS c ON h.cipher = c.code
+    WHERE
+        h.kind IN ('full', 'resumed')
+        -- CPACF encrypts with AES and DES.
+        AND c.encryption NOT IN ('AES', '3DES', 'DES', 'NULL')
+    GROUP BY h.system, h.cipher_name
+)
+
+SELECT
+    system::VARCHAR AS system,
+    format('keep connections of clients in {} open', client_network)::VARCHAR AS change,
+    'connections that serve several requests'::VARCHAR AS recommended,
+    NULL::VARCHAR AS statement,
+    NULL::VARCHAR AS parameter,
+    if(mean_high_us IS NULL, 'not enough data', 'conditional')::VARCHAR AS status,
+    per_day::DOUBLE AS handshakes_per_day,
+    if(mean_high_us IS NULL, NULL, 0)::DOUBLE AS saving_low_s_per_day,
+    (per_day * mean_high_us / 1e6)::DOUBLE AS saving_high_s_per_day,
+    if(
+        mean_high_us IS NULL,
+        why,
+        format(
+            '{} handshakes a day come from there, one every {} seconds; at most, if few connections serve all their requests',
+            number_text(per_day),
+            number_text(86400 / per_day)
+        )
+    )::VARCHAR AS why
+FROM network
+UNION ALL
+SELECT
+    system,
+    format('a smaller key than RSA {} for the certificate {}', key_bits, name),
+    'RSA 2048 or ECDSA P-256',
+    NULL,
+    NULL,
+    'conditional',
+    NULL,
+    NULL,
+    NULL,
+    format('{}, most of {}', counted_text(connections, 'connection') || ' showed it', place)
+FROM long_key
+UNION ALL
+SELECT
+    system,
+    format('AES-GCM instead of {}', name),
+    'suites with AES-GCM first',
+    'TTLSCipherParms',
+    'V3CipherSuites',
+    'conditional',
+    NULL,
+    NULL,
+    NULL,
+    format('CPACF does not encrypt so; {} used it, most of {}', counted_text(handshakes, 'handshake'), place)
+FROM software_suite
