@@ -123,3 +123,16 @@ def test_an_interval_lies_mostly_in_another_one_from_four_fifths_on(bare: duckdb
     inside = "SELECT lies_mostly_in(0, 10000000, ?, 99000000)"
     assert bare.execute(inside, [2_000_000]).fetchone() == (True,)
     assert bare.execute(inside, [2_000_001]).fetchone() == (False,)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (659.4, "659"), (99.95, "100"), (99.94, "99.9"), (0.0001, "0.0001"), (6.29e-05, "0.0000629"),
+        (-1.5e-06, "-0.0000015"), (0, "0"), (None, None), (12_345_678, "12,345,678"),
+    ],
+)  # fmt: skip
+def test_a_number_in_a_sentence_has_no_exponent(
+    number: float | None, text: str | None, bare: duckdb.DuckDBPyConnection
+) -> None:
+    assert bare.execute("SELECT number_text(?)", [number]).fetchone() == (text,)

@@ -345,9 +345,12 @@ CREATE OR REPLACE MACRO network_text(ip) AS CASE
         || ltrim(substr(ip_key(ip), 13, 3), '0') || substr(ip_key(ip), 16, 1) || '::/64'
 END;
 
--- A number for a sentence: with three digits, and from 100 on without a fraction.
-CREATE OR REPLACE MACRO number_text(number) AS
-    if(abs(number) >= 99.95, format('{:,.0f}', number::DOUBLE), format('{:.3g}', number::DOUBLE));
+-- A number for a sentence: with three digits, from 100 on without a fraction, and never with an exponent.
+CREATE OR REPLACE MACRO number_text(number) AS CASE
+    WHEN abs(number) >= 99.95 THEN format('{:,.0f}', number::DOUBLE)
+    WHEN abs(number) >= 0.0001 OR number = 0 THEN format('{:.3g}', number::DOUBLE)
+    ELSE rtrim(round(number::DOUBLE, 2 - floor(log10(abs(number)))::INTEGER)::DECIMAL(38, 20)::VARCHAR, '0')
+END;
 
 -- A percentage for a sentence, with one decimal.
 CREATE OR REPLACE MACRO percent_text(percentage) AS
