@@ -25,6 +25,7 @@ from zscope.pipelines.metrics import (
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.metrics.query_options import (
     KNOWN_SYSTEMS,
+    answering,
     check_systems,
     condition_check,
     day_or_moment,
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
     import duckdb
     import polars as pl
+
+    from zscope.pipelines.metrics import Metric
 
 _TABLES = """
 SELECT name, coalesce(comment, '')
@@ -252,17 +255,18 @@ class Store:
         """
         _check_metric(name)
         _check_parameters(name, parameters)
-        metric = declared()[name]
+        keys = grouping(by)
+        metric = answering(declared()[name], keys)
         systems = (system,) if isinstance(system, str) else tuple(system)
         begin, end = (day_or_moment(day) if isinstance(day, str) else day for day in (from_, to))
         selection = selected(systems, begin, end, where)
-        query = statement(metric, grouping(by), selection)
+        query = statement(metric, keys, selection)
         settings = [set_statement(metric, key, str(value)) for key, value in parameters.items()]
         connection = self._own()
         if systems:
             check_systems(systems, [found for (found,) in connection.execute(KNOWN_SYSTEMS).fetchall()])
         if where:
-            self._check_condition(connection, name, where)
+            self._check_condition(connection, metric, where)
         for text in (*settings, *prepared(metric, selection, summarised=has_summaries(connection))):
             connection.execute(text)
         if (zones := unzoned_query((name,), systems)) and (
@@ -271,13 +275,13 @@ class Store:
             warnings.warn(note, DataWarning, stacklevel=2)
         return connection.sql(query)
 
-    def _check_condition(self, connection: duckdb.DuckDBPyConnection, name: str, where: str) -> None:
+    def _check_condition(self, connection: duckdb.DuckDBPyConnection, metric: Metric, where: str) -> None:
         from duckdb import Error
 
         try:
-            connection.execute(condition_check(declared()[name], where))
+            connection.execute(condition_check(metric, where))
         except Error as error:
-            raise wrong_condition(declared()[name], where, error) from error
+            raise wrong_condition(metric, where, error) from error
 
     def loads(self) -> duckdb.DuckDBPyRelation:
         """Return the loads: file, records, rows, issues and when."""

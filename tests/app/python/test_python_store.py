@@ -246,6 +246,12 @@ def test_the_store_of_the_commands_is_opened_by_default(
     assert zs.issues().columns == zs.open().issues().columns
 
 
+def test_the_price_by_time_is_that_of_another_metric(store: zs.Store) -> None:
+    by_day = store.metric("tls_price", by="day")
+    assert by_day.columns[:2] == ["system", "day"]
+    assert by_day.fetchall() == store.metric("tls_price_day", by="day").fetchall()
+
+
 def test_names_are_completed(store: zs.Store) -> None:
     assert "smf70_cpu" in store.tables._ipython_key_completions_()
     assert "tls_price" in store.metrics._ipython_key_completions_()

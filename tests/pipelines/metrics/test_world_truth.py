@@ -225,6 +225,24 @@ def test_costs_are_within_their_ranges(world: World, sample: World) -> None:
     assert sum(hits) >= len(hits) - 2
 
 
+def test_the_days_of_a_price_add_up_to_it(sample: World) -> None:
+    """Their ends are wider only by what the days do differently."""
+    rows = sample.rows(
+        "tls_price_day",
+        """
+        SELECT
+            p.low_cpu_s_per_day, p.high_cpu_s_per_day, avg(d.low_cpu_s_per_day), avg(d.high_cpu_s_per_day)
+        FROM tls_price AS p INNER JOIN tls_price_day AS d ON p.system = d.system
+        WHERE p.shared_by = 'system' AND p.part = 'TLS'
+        GROUP BY p.system, p.low_cpu_s_per_day, p.high_cpu_s_per_day HAVING min(d.covered_pct) >= 95
+        """,
+    )
+    assert len(rows) == 4
+    for low, high, low_of_days, high_of_days in rows:
+        assert low_of_days <= low
+        assert 1 <= high_of_days / high <= 1.03
+
+
 @pytest.mark.deep
 def test_prices_contain_what_the_connections_cost(sample: World) -> None:
     """Of systems, and of their jobs and rules, which have shares of it."""

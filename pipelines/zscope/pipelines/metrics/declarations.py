@@ -210,6 +210,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """The columns that answer the question, the most important first."""
     shown_by: tuple[str, ...] = ()
     """What a terminal groups the rows by if the user does not choose; empty for the grain."""
+    in_time: str = ""
+    """The metric that answers instead if rows are grouped by local days or weeks, as its own have no time."""
     shown_where: str = ""
     """The rows that a terminal shows if the user does not choose; empty for all."""
 
@@ -509,6 +511,8 @@ def _problems(metric: Metric) -> Iterator[tuple[str, str]]:
         yield "columns", f"column {doubled[0]} is declared twice"
     if unknown := set(metric.grain) - set(names):
         yield "grain", f"no column {', '.join(sorted(unknown))}"
+    if metric.in_time and (metric.clock or metric.combinable):
+        yield "in_time", "its own rows can be grouped by time"
     if metric.clock and (metric.clock, _MOMENT) not in typed:
         yield "clock", f"no column {metric.clock} of type {_MOMENT}"
     if metric.period and (metric.clock or len(metric.period) % 2):

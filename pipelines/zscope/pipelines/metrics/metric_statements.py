@@ -268,10 +268,11 @@ def _key(metric: Metric, key: str) -> str:
     if key in UTC_SPANS and metric.clock:
         # Not date_trunc: that follows the time zone of the session.
         return f"time_bucket({UTC_SPANS[key]}, {metric.clock}) AS {key}"
-    if key in LOCAL_SPANS and metric.clock:
+    if key in LOCAL_SPANS and (metric.clock or _has_local_day(metric)):
         day = _DAY if _has_local_day(metric) else _LOCAL_DAY
         return f"{day} AS {key}" if key == _DAY else f"{_monday_of(day)} AS {key}"
-    spans = [*LOCAL_SPANS, *UTC_SPANS] if metric.clock else []
+    spans = LOCAL_SPANS if metric.clock or _has_local_day(metric) else ()
+    spans = (*spans, *UTC_SPANS) if metric.clock else spans
     names = list(dict.fromkeys([*(column.name for column in metric.dimensions), *spans]))
     message = f"{metric.name} has no {key!r} to group by; there is: {', '.join(names)}"
     raise MetricQueryError(with_suggestion(message, key, names))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import settable
-from zscope.pipelines.metrics.metric_statements import MetricQueryError, MetricSelection
+from zscope.pipelines.metrics import declared, settable
+from zscope.pipelines.metrics.metric_statements import LOCAL_SPANS, MetricQueryError, MetricSelection
 from zscope.pipelines.written_days import parse_day
 from zscope.schemas.sql_text import literal
 from zscope.schemas.suggestions import with_suggestion
@@ -102,6 +102,16 @@ def grouping(by: str | Sequence[str] | None) -> list[str] | None:
         return None if by is None else []
     keys = by.split(",") if isinstance(by, str) else by
     return list(dict.fromkeys(key.strip() for key in keys))
+
+
+def answering(metric: Metric, by: Sequence[str] | None) -> Metric:
+    """Return the metric whose rows answer if they are grouped by these columns: another one if by time.
+
+    >>> answering(declared()["tls_price"], ["system", "week"]).name
+    'tls_price_day'
+    """
+    by_time = not {*LOCAL_SPANS}.isdisjoint(by or ())
+    return declared()[metric.in_time] if metric.in_time and by_time else metric
 
 
 def check_systems(systems: Sequence[str], known: Sequence[str]) -> None:

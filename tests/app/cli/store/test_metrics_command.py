@@ -145,6 +145,16 @@ def test_the_price_of_an_msu_is_an_option(ask: Ask) -> None:
         assert float(price) == pytest.approx(150 * float(msu))
 
 
+def test_the_price_by_time_is_that_of_another_metric(ask: Ask) -> None:
+    by_week = ask("tls_price", "--by", "week")
+    assert by_week.stdout == ask("tls_price_day", "--by", "week").stdout
+    for row in rows(by_week):
+        assert float(row["covered_pct"]) < 95
+        assert (row["status"], row["low_cpu_s_per_day"]) == ("not enough data", "")
+        assert "95 % are needed" in row["why"]
+    assert "there is no --by" in ask("tls_price", "--by", "job_name").stderr
+
+
 def test_columns_are_listed_with_their_meaning(ask: Ask) -> None:
     result = {row["column_name"]: row for row in rows(ask("handshake_mix", "--columns"))}
     assert result["system"]["use"] == "group by"

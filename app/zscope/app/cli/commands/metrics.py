@@ -100,6 +100,7 @@ def command(  # noqa: PLR0913 - one argument for each option
       zscope metrics cipher_distribution --by cipher --where "server_port = 443" -o ciphers.csv
       zscope metrics handshake_mix --columns
       zscope metrics tls_price --price-per-msu 120
+      zscope metrics tls_price --by day
 
     The exit code is 12 if the metric, column, parameter or system does not exist.
     """
@@ -108,7 +109,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     opens_first = name is not None and not (parameters or columns or show_sql) and store.is_dir()
     with open_session(store, only_prints=True) if opens_first else nullcontext() as session:
         from zscope.pipelines.metrics.narrowing import prepared
-        from zscope.pipelines.metrics.query_options import grouping
+        from zscope.pipelines.metrics.query_options import answering, grouping
 
         metric = None if name is None else _metric(name)
         if price_per_msu is not None:
@@ -130,6 +131,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             output.write(_columns(metric))
             return
         keys = grouping(by)
+        metric = answering(metric, keys)
         if output.on_screen and not show_sql:
             if keys is None and metric.shown_by:
                 keys = list(metric.shown_by)

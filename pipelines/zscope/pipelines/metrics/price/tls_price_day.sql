@@ -1,0 +1,92 @@
+-- What TLS costs on a system on one day, from the estimated costs and what the day has of connections.
+--
+-- A day costs as much per handshake as the mean day of the estimate, and more or less by what it has of full handshakes
+-- and of megabytes beyond those of its handshakes on the mean day. So a day that is like the mean day has its range, and
+-- the range is wider only by what the day does differently. The values of all days add up to the price of the period.
+--
+-- The days are those of the estimate, with the days between them that have no records. Intervals of benchmark runs are
+-- left out, as in the estimate.
+
+WITH unit_cost AS (
+    SELECT
+        p.system,
+        p.status,
+        p.why,
+        p.cpu_s_per_day / c.handshakes_per_day AS handshake_s,
+        p.low_cpu_s_per_day / c.handshakes_per_day AS low_handshake_s,
+        p.high_cpu_s_per_day / c.handshakes_per_day AS high_handshake_s,
+        c.difference_us / 1e6 AS difference_s,
+        c.difference_low_us / 1e6 AS low_difference_s,
+        c.difference_high_us / 1e6 AS high_difference_s,
+        c.mb_us / 1e6 AS megabyte_s,
+        c.mb_low_us / 1e6 AS low_megabyte_s,
+        c.mb_high_us / 1e6 AS high_megabyte_s,
+        c.full_handshakes_per_day / c.handshakes_per_day AS full_share,
+        c.megabytes_per_day / c.handshakes_per_day AS megabytes_per_handshake,
+        c.first_local::DATE AS first_day,
+        c.last_local::DATE AS last_day
+    FROM tls_price AS p
+    INNER JOIN handshake_cost AS c ON p.system = c.system
+    WHERE p.shared_by = 'system' AND p.part = 'TLS'
+),
+
+counted AS (
+    SELECT
+        system,
+        start_local::DATE AS day,
+        sum(seconds) / 3600 AS covered_hours,
+        sum(handshakes) AS handshakes,
+        sum(full_handshakes) AS full_handshakes,
+        sum(resumed_handshakes) AS resumed_handshakes,
+        sum(tls_mb) AS megabytes,
+        sum(cpu_s) AS lpar_cpu_s
+    FROM cost_interval
+    WHERE handshakes IS NOT NULL
+    GROUP BY system, start_local::DATE
+),
+
+every_day AS (
+    SELECT
+        *,
+        unnest(generate_series(first_day, last_day, INTERVAL 1 DAY))::DATE AS day
+    FROM unit_cost
+),
+
+deviating AS (
+    SELECT
+        e.*,
+        c.* EXCLUDE (system, day),
+        -- Without costs of their own, full and resumed handshakes cost the same.
+        if(e.high_difference_s IS NULL, 0, c.full_handshakes - e.full_share * c.handshakes) AS more_full,
+        if(e.high_megabyte_s IS NULL, 0, c.megabytes - e.megabytes_per_handshake * c.handshakes) AS more_megabytes,
+        c.handshakes * e.low_handshake_s
+        + coalesce(least(more_full * e.low_difference_s, more_full * e.high_difference_s), 0)
+        + coalesce(least(more_megabytes * e.low_megabyte_s, more_megabytes * e.high_megabyte_s), 0) AS lower_end_s
+    FROM every_day AS e
+    LEFT JOIN counted AS c ON e.system = c.system AND e.day = c.day
+)
+
+SELECT
+    system::VARCHAR AS system,
+    day::DATE AS day,
+    24::DOUBLE AS hours,
+    least(coalesce(covered_hours, 0), 24)::DOUBLE AS covered_hours,
+    handshakes::DOUBLE AS handshakes,
+    full_handshakes::DOUBLE AS full_handshakes,
+    resumed_handshakes::DOUBLE AS resumed_handshakes,
+    megabytes::DOUBLE AS megabytes,
+    lpar_cpu_s::DOUBLE AS lpar_cpu_s,
+    (
+        handshakes * handshake_s
+        + if(more_full = 0, 0, more_full * difference_s)
+        + if(more_megabytes = 0, 0, more_megabytes * megabyte_s)
+    )::DOUBLE AS measured_s,
+    if(lower_end_s < 0, 0, lower_end_s)::DOUBLE AS low_measured_s,
+    (
+        handshakes * high_handshake_s
+        + coalesce(greatest(more_full * low_difference_s, more_full * high_difference_s), 0)
+        + coalesce(greatest(more_megabytes * low_megabyte_s, more_megabytes * high_megabyte_s), 0)
+    )::DOUBLE AS high_measured_s,
+    status::VARCHAR AS status_of_costs,
+    why::VARCHAR AS why_of_costs
+FROM deviating
