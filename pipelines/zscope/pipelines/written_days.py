@@ -1,12 +1,16 @@
-"""Days as people on z/OS write them."""
+"""Days as people on z/OS write them, and periods of days."""
 
 from __future__ import annotations
 
 import re
 from calendar import isleap
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 _JULIAN = re.compile(r"(\d{4})[./-]?(\d{3})")
+_MONTH = re.compile(r"(\d{4})-(\d{2})")
+_WEEK = re.compile(r"(\d{4})-?W(\d{2})")
+_DAYS_OF_WEEK = 7
 
 
 def parse_day(text: str) -> date:
@@ -22,3 +26,53 @@ def parse_day(text: str) -> date:
     if not 1 <= number <= 365 + isleap(year):
         raise ValueError(f"{text}: the year {year} has no day {match[2]}")
     return date(year, 1, 1) + timedelta(days=number - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class DaysPeriod:
+    """A period of whole days."""
+
+    first: date
+    last: date
+    is_month: bool = False
+
+    @property
+    def before(self) -> DaysPeriod:
+        """The period to compare it with: the month before, or else the same days of the week before.
+
+        As many weeks before as it takes for the two not to overlap.
+
+        >>> parse_period("2026-03-09").before == parse_period("2026-03-02")
+        True
+        """
+        if self.is_month:
+            last = self.first - timedelta(days=1)
+            return DaysPeriod(last.replace(day=1), last, is_month=True)
+        weeks = (self.last - self.first).days // _DAYS_OF_WEEK + 1
+        earlier = timedelta(days=weeks * _DAYS_OF_WEEK)
+        return DaysPeriod(self.first - earlier, self.last - earlier)
+
+
+def parse_period(text: str) -> DaysPeriod:
+    """Parse a day, a week 2026-W10, a month 2026-03 or a span of days 2026-03-02..2026-03-08.
+
+    >>> parse_period("2026-W10") == parse_period("2026-03-02..2026-03-08")
+    True
+    """
+    text = text.strip()
+    first_text, dots, last_text = text.partition("..")
+    if dots:
+        first, last = parse_day(first_text), parse_day(last_text)
+        if last < first:
+            raise ValueError(f"{text}: the last day is before the first")
+        return DaysPeriod(first, last)
+    if match := _WEEK.fullmatch(text):
+        monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
+        return DaysPeriod(monday, monday + timedelta(days=_DAYS_OF_WEEK - 1))
+    if match := _MONTH.fullmatch(text):
+        first = date(int(match[1]), int(match[2]), 1)
+        return DaysPeriod(
+            first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1), is_month=True
+        )
+    day = parse_day(text)
+    return DaysPeriod(day, day)

@@ -31,6 +31,8 @@ Row = dict[str, Any]
 
 NAME = "statement"
 COMPUTED = "cost_estimate"
+_OF_PERIODS = ("compared_period", "period_hour", "period_source", "period_change")
+"""The steps that depend on the chosen period, each after those it reads."""
 _MIX = {
     RecordKind.ZERT_DETAIL: 0.4,
     RecordKind.ZERT_SUMMARY: 0.15,
@@ -173,8 +175,9 @@ def statements_of(connection: duckdb.DuckDBPyConnection, chosen: Mapping[str, ob
         connection.execute(f"RESET VARIABLE {parameter}")
     for parameter, value in chosen.items():
         connection.execute(f"SET VARIABLE {parameter} = ?", [value])
-    connection.execute("DELETE FROM period_change")
-    connection.execute(f"INSERT INTO period_change BY NAME {view_sql(metric('period_change'))}")
+    for step in _OF_PERIODS:
+        connection.execute(f"DELETE FROM {step}")
+        connection.execute(f"INSERT INTO {step} BY NAME {view_sql(metric(step))}")
     return rows_of(connection, view_sql(metric(NAME)))
 
 

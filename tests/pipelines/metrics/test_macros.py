@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from tests.pipelines.metric_world import catalogue
 
+from zscope.pipelines.estimate.student_distribution import student
 from zscope.pipelines.metrics import declared, macros_sql, needed
 from zscope.pipelines.store.folder import Folder
 
@@ -136,3 +137,13 @@ def test_a_number_in_a_sentence_has_no_exponent(
     number: float | None, text: str | None, bare: duckdb.DuckDBPyConnection
 ) -> None:
     assert bare.execute("SELECT number_text(?)", [number]).fetchone() == (text,)
+
+
+@pytest.mark.parametrize("freedom", [4, 6, 13, 30, 1000])
+@pytest.mark.parametrize("probability", [0.025, 0.025 / 8, 0.025 / 48])
+def test_quantiles_of_student_are_close(
+    bare: duckdb.DuckDBPyConnection, freedom: int, probability: float
+) -> None:
+    exact = student(1 - probability, freedom)
+    [found] = bare.execute("SELECT student_beyond(?, ?)", [freedom, probability]).fetchone() or ()
+    assert found == pytest.approx(exact, rel=0.03 if freedom > 4 else 0.07)

@@ -31,6 +31,9 @@ CREATE OR REPLACE MACRO counted_bytes(counter) AS CASE WHEN counter BETWEEN 0 AN
 -- Old versions: SSLv2 and SSLv3, or TLSv1.0 and TLSv1.1.
 CREATE OR REPLACE MACRO is_ssl_version(tls_version) AS tls_version IN (512, 768);
 CREATE OR REPLACE MACRO is_tls10_or_tls11(tls_version) AS tls_version IN (769, 770);
+CREATE OR REPLACE MACRO is_old_version_text(version) AS version IN ('SSLv2', 'SSLv3', 'TLSv1.0', 'TLSv1.1');
+CREATE OR REPLACE MACRO is_known_version_text(version) AS
+    version IN ('TLSv1.2', 'TLSv1.3') OR is_old_version_text(version);
 CREATE OR REPLACE MACRO is_known_version(tls_version) AS
     is_ssl_version(tls_version) OR is_tls10_or_tls11(tls_version) OR tls_version IN (771, 772);
 
@@ -245,6 +248,24 @@ CREATE OR REPLACE MACRO student_t(df) AS CASE
     ELSE 1.959964 + 2.372271 / df + 2.822499 / df ** 2 + 2.555850 / df ** 3 + 1.589534 / df ** 4
 END;
 
+-- The same for any probability beyond it, between a millionth and a tenth, from six degrees of freedom on: the expansion
+-- around the quantile of the normal distribution (Abramowitz and Stegun 26.2.23 and 26.7.5), less than 3 % off.
+CREATE OR REPLACE MACRO normal_beyond_root(root) AS
+    root - (2.515517 + 0.802853 * root + 0.010328 * root ** 2)
+    / (1 + 1.432788 * root + 0.189269 * root ** 2 + 0.001308 * root ** 3);
+CREATE OR REPLACE MACRO normal_beyond(probability) AS normal_beyond_root(sqrt(-2 * ln(probability)));
+CREATE OR REPLACE MACRO student_of_normal(z, df) AS
+    z
+    + (z ** 3 + z) / (4 * df)
+    + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * df ** 2)
+    + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * df ** 3)
+    + (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92160 * df ** 4);
+CREATE OR REPLACE MACRO student_beyond(df, probability) AS student_of_normal(normal_beyond(probability), df);
+
+-- What an amount costs at least and at most, also one below zero; 0 if nothing is known of its cost.
+CREATE OR REPLACE MACRO least_cost(amount, low, high) AS coalesce(least(amount * low, amount * high), 0);
+CREATE OR REPLACE MACRO most_cost(amount, low, high) AS coalesce(greatest(amount * low, amount * high), 0);
+
 -- Lists ---------------------------------------------------------------------------------------------------
 
 -- The values of a list that are not NULL.
@@ -363,6 +384,14 @@ CREATE OR REPLACE MACRO counted_text(things, noun) AS format('{:,} {}{}', things
 CREATE OR REPLACE MACRO moment_text(moment_utc) AS
     strftime(make_timestamp(epoch_us(moment_utc)), '%Y-%m-%d %H:%M UTC');
 
+-- Days of a period for a sentence, by the clock of the system: both days, or the moments if it has parts of days.
+CREATE OR REPLACE MACRO period_text(from_local, to_local) AS CASE
+    WHEN date_trunc('day', from_local) <> from_local OR date_trunc('day', to_local) <> to_local
+        THEN strftime(from_local, '%Y-%m-%d %H:%M') || ' to ' || strftime(to_local, '%Y-%m-%d %H:%M')
+    WHEN to_local = from_local + INTERVAL 1 DAY THEN strftime(from_local, '%Y-%m-%d')
+    ELSE strftime(from_local, '%Y-%m-%d') || ' to ' || strftime(to_local - INTERVAL 1 DAY, '%Y-%m-%d')
+END;
+
 -- The length of a period for a sentence: in days if it has whole days or more than two, otherwise in hours.
 CREATE OR REPLACE MACRO length_text(from_utc, to_utc) AS CASE
     WHEN epoch(to_utc - from_utc) % 86400 = 0 THEN counted_text(epoch(to_utc - from_utc) / 86400, 'day')
@@ -373,6 +402,17 @@ END;
 -- A change for a sentence: in percent, and from the tenfold on, how many times as many there are.
 CREATE OR REPLACE MACRO relative_text(change_pct) AS
     if(change_pct < 900, format('{:+.1f} %', change_pct), format('{:,.0f} times as many', 1 + change_pct / 100));
+
+-- A range for a sentence.
+CREATE OR REPLACE MACRO range_text(low, high) AS
+    if(low > 0, number_text(low) || ' to ', 'at most ') || number_text(high);
+
+-- The interval of a change for a sentence, with both ends.
+CREATE OR REPLACE MACRO change_range_text(low, high) AS CASE
+    WHEN low >= 0 THEN format('{} to {} more', number_text(low), number_text(high))
+    WHEN high <= 0 THEN format('{} to {} less', number_text(abs(high)), number_text(abs(low)))
+    ELSE format('between {} less and {} more', number_text(abs(low)), number_text(high))
+END;
 
 -- Filters -------------------------------------------------------------------------------------------------
 

@@ -234,9 +234,9 @@ def settings(metric: Metric, selection: MetricSelection) -> list[str]:
     first = selection.begin and moment(selection.begin)
     last = selection.end and moment(selection.end)
     if selection.first_day:
-        first = _midnight_of_systems("min", selection.first_day, selection.systems)
+        first = first_moment(selection.first_day, selection.systems)
     if selection.last_day:
-        last = _midnight_of_systems("max", selection.last_day + timedelta(days=1), selection.systems)
+        last = first_moment_after(selection.last_day, selection.systems)
     times = zip(metric.period, cycle((first, last)), strict=False)
     values = {name: value for name, value in times if value}
     if selection.with_runs:
@@ -245,6 +245,16 @@ def settings(metric: Metric, selection: MetricSelection) -> list[str]:
         if chosen := selection.systems if name == "system" else selection.chosen.get(name):
             values[parameter] = f"[{', '.join(literal(str(each)) for each in chosen)}]"
     return [f"SET VARIABLE {name} = {value}" for name, value in values.items()]
+
+
+def first_moment(day: date, systems: Sequence[str] = ()) -> str:
+    """Return the SQL expression for the moment at which a local day begins on the first of some systems."""
+    return _midnight_of_systems("min", day, systems)
+
+
+def first_moment_after(day: date, systems: Sequence[str] = ()) -> str:
+    """Return the SQL expression for the moment at which a local day ends on the last of some systems."""
+    return _midnight_of_systems("max", day + timedelta(days=1), systems)
 
 
 def _midnight_of_systems(combine: str, day: date, systems: Sequence[str]) -> str:

@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
 PAGE = Page(title="Ports and jobs", icon="leaderboard", section="TLS", order=17)
 
-_COMPARISON = "period_comparison"
+_COMPARISON, _DIFFERENCE = "period_comparison", "period_difference"
 _FILTER_OF: dict[Ranked, str] = {"server_port": "port", "job_name": "job"}
 _DAY = "%Y-%m-%d %H:%M"
 _HEIGHT_PX = 480
 _MOST_CONNECTIONS = 100
+_DIFFERENCE_COLUMNS = (
+    "system", "quantity", "verdict", "earlier", "later", "change", "low", "high", "unit", "why"
+)  # fmt: skip
 _CHANGE_COLUMNS = (
     "subject", "value", "earlier", "later", "change_pct", "earlier_pct", "later_pct", "why"
 )  # fmt: skip
@@ -134,10 +137,17 @@ def _config(by: Ranked) -> dict[str, object]:
 
 def _what_changed(data: PageData) -> None:
     st.header("What changed against the period before")
+    differences = data.metric(_DIFFERENCE)
     rows = data.metric(_COMPARISON, ["subject", "value"])
-    if not rows.num_rows:
+    if not rows.num_rows and not differences.num_rows:
         st.info("There is nothing to compare in these periods.", icon=":material/inbox:")
         return
+    if differences.num_rows:
+        grid(differences, "ranking-differences", sources=[_DIFFERENCE], columns=_DIFFERENCE_COLUMNS)
+        st.caption(
+            "Verdict: whether a quantity of a system changed by more than the days of both periods vary; "
+            "zscope compare-periods compares any two."
+        )
     grid(rows, "ranking-changes", sources=[_COMPARISON], columns=_CHANGE_COLUMNS)
     st.caption(
         "Connections counted once, protocols, cipher suites, handshakes and settings of the AT-TLS policy, "

@@ -127,11 +127,7 @@ SELECT
                 format('; one below {} s/day would not have been seen', number_text(smallest_visible)),
                 '; ' || of_number,
                 '; in all ',
-                CASE
-                    WHEN low >= 0 THEN format('{} to {} more', number_text(low), number_text(high))
-                    WHEN high <= 0 THEN format('{} to {} less', number_text(abs(high)), number_text(abs(low)))
-                    ELSE format('between {} less and {} more', number_text(abs(low)), number_text(high))
-                END,
+                change_range_text(low, high),
                 '; ' || incomplete_text(covered_pct) || ' of a period'
             )
     END::VARCHAR AS sentence,

@@ -7,30 +7,7 @@
 -- The days are those of the estimate, with the days between them that have no records. Intervals of benchmark runs are
 -- left out, as in the estimate.
 
-WITH unit_cost AS (
-    SELECT
-        p.system,
-        p.status,
-        p.why,
-        p.cpu_s_per_day / c.handshakes_per_day AS handshake_s,
-        p.low_cpu_s_per_day / c.handshakes_per_day AS low_handshake_s,
-        p.high_cpu_s_per_day / c.handshakes_per_day AS high_handshake_s,
-        c.difference_us / 1e6 AS difference_s,
-        c.difference_low_us / 1e6 AS low_difference_s,
-        c.difference_high_us / 1e6 AS high_difference_s,
-        c.mb_us / 1e6 AS megabyte_s,
-        c.mb_low_us / 1e6 AS low_megabyte_s,
-        c.mb_high_us / 1e6 AS high_megabyte_s,
-        c.full_handshakes_per_day / c.handshakes_per_day AS full_share,
-        c.megabytes_per_day / c.handshakes_per_day AS megabytes_per_handshake,
-        c.first_local::DATE AS first_day,
-        c.last_local::DATE AS last_day
-    FROM tls_price AS p
-    INNER JOIN handshake_cost AS c ON p.system = c.system
-    WHERE p.shared_by = 'system' AND p.part = 'TLS'
-),
-
-counted AS (
+WITH counted AS (
     SELECT
         system,
         start_local::DATE AS day,
@@ -49,7 +26,7 @@ every_day AS (
     SELECT
         *,
         unnest(generate_series(first_day, last_day, INTERVAL 1 DAY))::DATE AS day
-    FROM unit_cost
+    FROM tls_unit_cost
 ),
 
 deviating AS (
@@ -60,8 +37,8 @@ deviating AS (
         if(e.high_difference_s IS NULL, 0, c.full_handshakes - e.full_share * c.handshakes) AS more_full,
         if(e.high_megabyte_s IS NULL, 0, c.megabytes - e.megabytes_per_handshake * c.handshakes) AS more_megabytes,
         c.handshakes * e.low_handshake_s
-        + coalesce(least(more_full * e.low_difference_s, more_full * e.high_difference_s), 0)
-        + coalesce(least(more_megabytes * e.low_megabyte_s, more_megabytes * e.high_megabyte_s), 0) AS lower_end_s
+        + least_cost(more_full, e.low_difference_s, e.high_difference_s)
+        + least_cost(more_megabytes, e.low_megabyte_s, e.high_megabyte_s) AS lower_end_s
     FROM every_day AS e
     LEFT JOIN counted AS c ON e.system = c.system AND e.day = c.day
 )
@@ -84,8 +61,8 @@ SELECT
     if(lower_end_s < 0, 0, lower_end_s)::DOUBLE AS low_measured_s,
     (
         handshakes * high_handshake_s
-        + coalesce(greatest(more_full * low_difference_s, more_full * high_difference_s), 0)
-        + coalesce(greatest(more_megabytes * low_megabyte_s, more_megabytes * high_megabyte_s), 0)
+        + most_cost(more_full, low_difference_s, high_difference_s)
+        + most_cost(more_megabytes, low_megabyte_s, high_megabyte_s)
     )::DOUBLE AS high_measured_s,
     status::VARCHAR AS status_of_costs,
     why::VARCHAR AS why_of_costs

@@ -1,0 +1,105 @@
+"""Compare two periods of production: what changed by more than noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from zscope.app.cli.exits import ExitCode
+from zscope.app.cli.metric_options import check_systems, why_no_rows
+from zscope.app.cli.output import Output, Rows, row_options
+from zscope.app.cli.store_option import (
+    note_missing_zones,
+    open_session,
+    prepare_metric,
+    query_table,
+    store_option,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from zscope.pipelines.metrics import MetricSelection
+    from zscope.pipelines.written_days import DaysPeriod
+
+METRIC = "period_difference"
+_KNOWN = ("less", "more", "within noise")
+
+
+def _period(text: str) -> DaysPeriod:
+    from zscope.pipelines.metrics.query_options import YEARS
+    from zscope.pipelines.written_days import parse_period
+
+    try:
+        period = parse_period(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r} is not a day, week, month or span of days such as 2026-03-02, 2026-W10, 2026-03 or "
+            "2026-03-02..2026-03-08"
+        ) from error
+    if not YEARS[0] < period.first.year <= period.last.year < YEARS[1]:
+        raise click.BadParameter(f"{text!r}: the year must be between {YEARS[0] + 1} and {YEARS[1] - 1}")
+    return period
+
+
+@click.command()
+@click.argument("periods", metavar="[A] [B]", nargs=-1, type=_period)
+@click.option("--system", "systems", metavar="NAME", multiple=True, help="Only this system. Can be repeated.")
+@store_option
+@row_options
+def command(periods: tuple[DaysPeriod, ...], *, systems: tuple[str, ...], store: Path, output: Output) -> int:
+    """Compare two periods of production: what changed from A to B by more than noise.
+
+    A and B are each a day (2026-03-02), a week (2026-W10), a month (2026-03) or a span of days
+    (2026-03-02..2026-03-08), by the clock of each system. One period is compared with the same days of the
+    week before, or with the month before; without any, the last seven days of the data are.
+
+    Prints one row for each system and quantity: cost of TLS, CPU time, handshakes, connections and bytes per
+    hour, and the shares of resumed handshakes, of TLSv1.3 and of old versions. Each has both values, the
+    change, its interval, and whether it is more than noise: how much the days of the periods vary or, with
+    less than five days, their parts of four hours. The metric period_difference has the same rows.
+
+    \b
+    Examples:
+      zscope compare-periods
+      zscope compare-periods 2026-03-09
+      zscope compare-periods 2026-W10 2026-W11 --system SYSA
+      zscope compare-periods 2026-02 2026-03 --format json -o changes.json
+
+    The exit code is 4 if nothing can be compared.
+    """
+    from zscope.pipelines.metrics import MetricSelection, metric, statement
+
+    if len(periods) > 2:
+        raise click.UsageError("name at most two periods; write a span of days as 2026-03-02..2026-03-08")
+    selection = MetricSelection(systems)
+    if periods:
+        selection = MetricSelection(systems, first_day=periods[-1].first, last_day=periods[-1].last)
+    with open_session(store) as session:
+        check_systems(session, systems)
+        prepare_metric(session, METRIC, selection, _earlier(periods, selection))
+        rows = query_table(session, statement(metric(METRIC), None, selection))
+        why = "" if rows.num_rows else why_no_rows(session, metric(METRIC), narrowed=bool(periods or systems))
+        note_missing_zones(session, METRIC, systems=systems)
+    output.write(Rows.of(rows, metric(METRIC).answer))
+    if why:
+        click.echo(why, err=True)
+    if output.on_terminal:
+        for row in rows.to_pylist():
+            click.echo(
+                row["sentence"] if row["verdict"] in _KNOWN else f"{row['sentence']}: {row['why']}", err=True
+            )
+    return ExitCode.OK if {*_KNOWN} & {*rows["verdict"].to_pylist()} else ExitCode.WARNINGS
+
+
+def _earlier(periods: tuple[DaysPeriod, ...], selection: MetricSelection) -> Iterator[str]:
+    """Yield the statements that set the period to compare with."""
+    from zscope.pipelines.metrics.metric_statements import first_moment, first_moment_after
+
+    if not periods:
+        return
+    earlier = periods[0] if len(periods) > 1 else periods[0].before
+    yield f"SET VARIABLE earlier_from = {first_moment(earlier.first, selection.systems)}"
+    yield f"SET VARIABLE earlier_to = {first_moment_after(earlier.last, selection.systems)}"

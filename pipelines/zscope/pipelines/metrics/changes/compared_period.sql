@@ -1,0 +1,40 @@
+-- Begin and end of each of the two periods that are compared.
+--
+-- Without parameters, the later period is the last seven days of the data. The earlier one is as long, and as many whole
+-- weeks before the later one as it takes for them not to overlap: so both have the same days of the week.
+
+WITH data AS (
+    SELECT coalesce(max(hour_utc) FILTER (source = 'each connection once'), max(hour_utc)) + INTERVAL 1 HOUR AS end_utc
+    FROM tls_hour
+),
+
+later AS (
+    SELECT
+        coalesce(getvariable('later_to')::TIMESTAMPTZ, end_utc) AS to_utc,
+        coalesce(getvariable('later_from')::TIMESTAMPTZ, to_utc - INTERVAL 168 HOUR) AS from_utc,
+        INTERVAL 168 HOUR * ceil(epoch(to_utc - from_utc) / 604800)::BIGINT AS weeks
+    FROM data
+),
+
+earlier AS (
+    SELECT
+        coalesce(
+            getvariable('earlier_to')::TIMESTAMPTZ,
+            getvariable('earlier_from')::TIMESTAMPTZ + (to_utc - from_utc),
+            to_utc - weeks
+        ) AS last_utc,
+        coalesce(getvariable('earlier_from')::TIMESTAMPTZ, last_utc - (to_utc - from_utc)) AS first_utc
+    FROM later
+)
+
+SELECT
+    'earlier'::VARCHAR AS period,
+    first_utc::TIMESTAMPTZ AS from_utc,
+    last_utc::TIMESTAMPTZ AS to_utc
+FROM earlier
+UNION ALL
+SELECT
+    'later',
+    from_utc,
+    to_utc
+FROM later

@@ -1,0 +1,139 @@
+-- An hour of one of the two periods, and whether its records count for a comparison.
+--
+-- An hour counts if the records are complete in it, also without a connection. Connections are those of the source that
+-- most connections of the system come from, handshakes those of zERT details, the use of TLS that of the source of the
+-- price. Where the coverage is not known, the hours in which the system has a connection, or CPU time, count. Hours of
+-- benchmark runs do not count.
+
+WITH connections AS (
+    SELECT
+        system,
+        hour_utc,
+        reported_by,
+        sum(connections) AS connections
+    FROM tls_hour
+    WHERE source = 'each connection once' AND hour_utc IS NOT NULL
+    GROUP BY system, hour_utc, reported_by
+),
+
+cpu_hour AS (
+    SELECT DISTINCT
+        system,
+        time_bucket(INTERVAL 1 HOUR, interval_start_utc) AS hour_utc
+    FROM cpu_slot
+    WHERE passed_over IS NULL AND cpu_s IS NOT NULL
+),
+
+recorded AS (
+    SELECT
+        system,
+        'connections' AS counted,
+        reported_by AS source
+    FROM connections
+    GROUP BY system, reported_by
+    QUALIFY row_number() OVER (PARTITION BY system ORDER BY sum(connections) DESC, reported_by) = 1
+    UNION ALL
+    SELECT DISTINCT
+        system,
+        'handshakes',
+        'zERT detail'
+    FROM handshake_hour
+    UNION ALL
+    SELECT
+        system,
+        'use of TLS',
+        handshake_source
+    FROM handshake_cost
+    UNION ALL
+    SELECT
+        h.system,
+        'CPU time',
+        arg_max(coalesce(c.source, 'not known'), (c.covered_hours, c.source)) AS source
+    FROM (
+        SELECT DISTINCT system FROM cpu_hour
+    ) AS h
+    LEFT JOIN (
+        SELECT
+            system,
+            source,
+            sum(covered_hours) AS covered_hours
+        FROM coverage_hour
+        WHERE source IN ('70', 'RMF')
+        GROUP BY system, source
+    ) AS c ON h.system = c.system
+    GROUP BY h.system
+),
+
+known AS (
+    SELECT
+        r.system,
+        r.counted,
+        r.source,
+        true AS is_known,
+        c.hour_utc,
+        100 * c.covered_hours >= least_covered_pct() AS is_complete
+    FROM recorded AS r
+    INNER JOIN coverage_hour AS c
+        ON
+            r.system = c.system
+            AND CASE r.source
+                WHEN 'zERT detail' THEN '119-11'
+                WHEN 'zERT summary' THEN '119-12'
+                WHEN 'AT-TLS' THEN '119-1/2'
+                ELSE r.source
+            END = c.source
+),
+
+-- Handshakes of connections that are still open show no complete hour.
+seen AS (
+    SELECT
+        system,
+        'connections' AS counted,
+        hour_utc,
+        true AS is_complete
+    FROM connections
+    UNION
+    SELECT system, unnest(['handshakes', 'use of TLS']), hour_utc, true FROM connections
+    UNION
+    SELECT h.system, 'handshakes', h.hour_utc, false
+    FROM handshake_hour AS h
+    ANTI JOIN connections AS c ON h.system = c.system AND h.hour_utc = c.hour_utc
+    UNION
+    SELECT system, 'CPU time', hour_utc, true FROM cpu_hour
+),
+
+every_hour AS (
+    SELECT * FROM known
+    UNION ALL BY NAME
+    SELECT
+        r.system,
+        r.counted,
+        r.source,
+        false AS is_known,
+        s.hour_utc,
+        s.is_complete
+    FROM recorded AS r
+    INNER JOIN seen AS s ON r.system = s.system AND r.counted = s.counted
+    ANTI JOIN known AS k ON r.system = k.system AND r.counted = k.counted
+),
+
+run_hour AS (
+    SELECT DISTINCT
+        system,
+        unnest(
+            generate_series(time_bucket(INTERVAL 1 HOUR, from_utc), to_utc - INTERVAL 1 MICROSECOND, INTERVAL 1 HOUR)
+        ) AS hour_utc
+    FROM run
+)
+
+SELECT
+    h.system::VARCHAR AS system,
+    h.counted::VARCHAR AS counted,
+    h.source::VARCHAR AS source,
+    p.period::VARCHAR AS period,
+    h.hour_utc::TIMESTAMPTZ AS hour_utc,
+    h.is_known::BOOLEAN AS is_known,
+    (h.is_complete AND r.system IS NULL)::BOOLEAN AS is_counted
+FROM every_hour AS h
+INNER JOIN compared_period AS p ON h.hour_utc >= p.from_utc AND h.hour_utc < p.to_utc
+LEFT JOIN run_hour AS r ON h.system = r.system AND h.hour_utc = r.hour_utc

@@ -1,0 +1,104 @@
+"""`zscope compare-periods`: how periods are written, what is compared with what, and what is printed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from zscope.pipelines.written_days import DaysPeriod, parse_period
+
+Run = Callable[..., Result]
+Ask = Callable[..., Result]
+
+
+@pytest.fixture
+def ask(run: Run, demo: tuple[Path, Result]) -> Ask:
+    """The sample data: the week from 9 March 2026 of four systems."""
+
+    def compare(*arguments: object) -> Result:
+        return run("compare-periods", *arguments, "--store", demo[0])
+
+    return compare
+
+
+def rows(result: Result) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("2026-03-02", "2026-03-02", "2026-03-02"),
+        ("2026.061", "2026-03-02", "2026-03-02"),
+        ("2026-W10", "2026-03-02", "2026-03-08"),
+        ("2026-02", "2026-02-01", "2026-02-28"),
+        ("2025-12", "2025-12-01", "2025-12-31"),
+        ("2026-03-02..2026-03-04", "2026-03-02", "2026-03-04"),
+    ],
+)
+def test_a_period_is_a_day_a_week_a_month_or_a_span(text: str, first: str, last: str) -> None:
+    period = parse_period(text)
+    assert (period.first, period.last) == (date.fromisoformat(first), date.fromisoformat(last))
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("2026-03-09", "2026-03-02"),
+        ("2026-W01", "2025-W52"),
+        ("2026-01", "2025-12"),
+        ("2026-03-09..2026-03-17", "2026-02-23..2026-03-03"),
+    ],
+)
+def test_a_period_is_compared_with_the_same_days_before(text: str, before: str) -> None:
+    assert parse_period(text).before == parse_period(before)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2026-13", "2026-W54", "2026-03-04..2026-03-02", "2026-03.."]
+)
+def test_what_is_no_period_is_refused(text: str, ask: Ask) -> None:
+    result = ask(text)
+    assert result.exit_code == 12
+    assert "is not a day, week, month or span of days" in result.stderr
+
+
+def test_the_month_before_has_its_own_length() -> None:
+    assert parse_period("2026-03").before == DaysPeriod(date(2026, 2, 1), date(2026, 2, 28), is_month=True)
+
+
+def test_two_days_are_compared_for_each_system_and_quantity(ask: Ask) -> None:
+    result = ask("2026-03-10", "2026-03-12", "--system", "SRV1")
+    assert result.exit_code == 0
+    compared = {row["quantity"]: row for row in rows(result)}
+    assert list(compared) == [
+        "TLS cost", "CPU time", "handshakes", "resumed handshakes", "TLSv1.3", "old versions", "connections",
+        "bytes",
+    ]  # fmt: skip
+    cpu = compared["CPU time"]
+    assert (cpu["earlier_period"], cpu["later_period"]) == ("2026-03-10", "2026-03-12")
+    assert float(cpu["low"]) <= float(cpu["change"]) <= float(cpu["high"])
+    assert cpu["sentence"].startswith("SRV1: ")
+    assert {row["verdict"] for row in compared.values()} >= {"not known"}
+    for row in compared.values():
+        assert (row["verdict"] == "not known") == (row["low"] == "")
+        assert row["verdict"] != "not known" or row["why"]
+
+
+def test_a_period_without_data_before_it_is_not_known(ask: Ask) -> None:
+    result = ask("2026-03-10")
+    assert result.exit_code == 4
+    assert {row["verdict"] for row in rows(result)} == {"not known"}
+    assert {row["earlier_period"] for row in rows(result)} == {"2026-03-03"}
+
+
+def test_more_than_two_periods_and_unknown_systems_are_refused(ask: Ask) -> None:
+    assert "at most two periods" in ask("2026-03-10", "2026-03-11", "2026-03-12").stderr
+    assert "no such system" in ask("2026-03-10", "--system", "NONE").stderr
+    assert "the year must be" in ask("2999-03-10").stderr
