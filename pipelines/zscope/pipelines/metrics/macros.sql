@@ -399,6 +399,10 @@ CREATE OR REPLACE MACRO length_text(from_utc, to_utc) AS CASE
     ELSE counted_text(ceil(epoch(to_utc - from_utc) / 3600), 'hour')
 END;
 
+-- The first and the last day of something for a sentence.
+CREATE OR REPLACE MACRO days_text(first_day, last_day) AS
+    if(first_day = last_day, 'on ' || first_day, 'from ' || first_day || ' to ' || last_day);
+
 -- A change for a sentence: in percent, and from the tenfold on, how many times as many there are.
 CREATE OR REPLACE MACRO relative_text(change_pct) AS
     if(change_pct < 900, format('{:+.1f} %', change_pct), format('{:,.0f} times as many', 1 + change_pct / 100));

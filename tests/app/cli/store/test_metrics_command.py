@@ -187,8 +187,8 @@ def test_no_rows_is_explained_by_the_missing_input(run: Run, tmp_path: Path) -> 
 
 
 def test_a_metric_without_parameters_prints_a_message(ask: Ask) -> None:
-    result = ask("handshake_mix", "--parameters")
-    assert (rows(result), result.stderr) == ([], "handshake_mix has no parameters\n")
+    result = ask("cpu_interval", "--parameters")
+    assert (rows(result), result.stderr) == ([], "cpu_interval has no parameters\n")
 
 
 def test_a_repeated_column_counts_once(ask: Ask) -> None:

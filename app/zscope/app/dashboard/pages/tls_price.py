@@ -200,8 +200,8 @@ def _parts(data: PageData) -> None:
                 "costs, and a dot at the estimate.", sources=[PRICE])  # fmt: skip
         st.caption(
             "The bar is the range, the dot the estimate; with the status conditional, it is right if the "
-            "condition is true. With the status range there is no dot: work of the servers for a connection "
-            "can be in the upper end. Handshakes and bulk data are parts of TLS, full and "
+            "condition is true. With the status range there is no dot: the upper end can contain work of the "
+            "servers for a connection. Handshakes and bulk data are parts of TLS, full and "
             "resumed handshakes those of handshakes. zIIP time and operations of cryptographic cards are not "
             "in it."
         )

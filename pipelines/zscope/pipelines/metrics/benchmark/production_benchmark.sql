@@ -7,13 +7,13 @@ WITH closest AS (
     FROM (VALUES
         (
             'tls31-resumption-tls12-cpu',
-            'a resumed handshake has {} of the CPU time of a full one',
+            'a resumed handshake takes {} of the CPU time of a full one',
             'There, a whole connection with its data was measured, full or resumed; here, the handshake alone, in all versions '
             || 'and cipher suites that the system uses.'
         ),
         (
             'tls31-resumption-tls13-cpu',
-            'a resumed handshake has {} of the CPU time of a full one',
+            'a resumed handshake takes {} of the CPU time of a full one',
             'There, a whole connection with its data was measured, full or resumed; here, the handshake alone, in all versions '
             || 'and cipher suites that the system uses.'
         ),
@@ -25,20 +25,17 @@ WITH closest AS (
         (
             'tls31-tls13-vs-tls12-cpu',
             '{} of the full handshakes use TLSv1.3',
-            'There, the versions were compared one with the other; here, their costs are not known apart, so the share says how '
-            || 'many handshakes the result is about.'
+            'Their costs are not known apart here; the share says how many handshakes the result concerns.'
         ),
         (
             'tls31-ecdhe-vs-dhe-cpu',
             '{} of the full handshakes use DHE key exchange',
-            'There, the key exchanges were compared one with the other; here, their costs are not known apart, so the share '
-            || 'says how many handshakes the result is about.'
+            'Their costs are not known apart here; the share says how many handshakes the result concerns.'
         ),
         (
             'tls31-ecdhe-vs-rsa-kx-cpu',
             '{} of the full handshakes use RSA key exchange',
-            'There, the key exchanges were compared one with the other; here, their costs are not known apart, so the share '
-            || 'says how many handshakes the result is about.'
+            'Their costs are not known apart here; the share says how many handshakes the result concerns.'
         )
     ) AS of_result (id, phrase, conditions)
 ),
@@ -122,7 +119,8 @@ here AS (
         first_day,
         last_day
     FROM counted
-    WHERE whole > 0
+    -- A result about a version or key exchange that is not used does not concern the system.
+    WHERE whole > 0 AND (part > 0 OR id = 'tls31-sysplex-tickets-hit')
     UNION ALL BY NAME
     SELECT
         id,
@@ -131,7 +129,7 @@ here AS (
         low_pct AS low,
         high_pct AS high,
         CASE
-            WHEN low_pct IS NULL THEN 'an unknown share (a full one may cost nothing)'
+            WHEN low_pct IS NULL THEN 'an unknown share (that of a full one is not distinguishable from 0)'
             WHEN share_pct IS NULL THEN format('{} to {} %', number_text(low_pct), number_text(high_pct))
             ELSE format('{} % ({} to {} %)', number_text(share_pct), number_text(low_pct), number_text(high_pct))
         END AS words,
@@ -167,11 +165,12 @@ SELECT
         format(c.phrase, h.words),
         coalesce('; ' || incomplete_text(h.covered_pct), ''),
         concat(
+            r.candidate,
+            if(r.metric = 'cpu_per_tran', ' took ', ': '),
             r.as_printed,
             CASE r.direction WHEN 'increase' THEN ' more' WHEN 'decrease' THEN ' less' END,
             if(r.metric = 'cpu_per_tran', ' CPU time per transaction', ' of handshakes'),
-            ' for ' || r.candidate,
-            ', against ' || r.baseline
+            ' than ' || r.baseline
         ),
         c.conditions
     )::VARCHAR AS sentence

@@ -115,15 +115,6 @@ every_hour AS (
     FROM recorded AS r
     INNER JOIN seen AS s ON r.system = s.system AND r.counted = s.counted
     ANTI JOIN known AS k ON r.system = k.system AND r.counted = k.counted
-),
-
-run_hour AS (
-    SELECT DISTINCT
-        system,
-        unnest(
-            generate_series(time_bucket(INTERVAL 1 HOUR, from_utc), to_utc - INTERVAL 1 MICROSECOND, INTERVAL 1 HOUR)
-        ) AS hour_utc
-    FROM run
 )
 
 SELECT
@@ -133,7 +124,7 @@ SELECT
     p.period::VARCHAR AS period,
     h.hour_utc::TIMESTAMPTZ AS hour_utc,
     h.is_known::BOOLEAN AS is_known,
-    (h.is_complete AND r.system IS NULL)::BOOLEAN AS is_counted
+    (h.is_complete AND l.system IS NULL)::BOOLEAN AS is_counted
 FROM every_hour AS h
 INNER JOIN compared_period AS p ON h.hour_utc >= p.from_utc AND h.hour_utc < p.to_utc
-LEFT JOIN run_hour AS r ON h.system = r.system AND h.hour_utc = r.hour_utc
+LEFT JOIN left_out_hour AS l ON h.system = l.system AND h.hour_utc = l.hour_utc

@@ -87,9 +87,8 @@ SELECT
         mean_high_us IS NULL,
         why,
         format(
-            '{} handshakes a day come from there, one every {} seconds; at most, if few connections serve all their requests',
-            number_text(per_day),
-            number_text(86400 / per_day)
+            'about {:,.0f} handshakes a day come from there; at most, if few connections serve all their requests',
+            round(per_day, 2 - floor(log10(per_day))::INTEGER)
         )
     )::VARCHAR AS why
 FROM network

@@ -152,11 +152,11 @@ published_change AS (
                 'parameter': NULL, 'practice': 'icsf-audit'
             },
             {
-                'change': 'Crypto Express as coprocessor too, outside FIPS mode', 'part': 1, 'saved': p.coprocessor,
+                'change': 'Crypto Express also as coprocessor, where FIPS mode is off', 'part': 1, 'saved': p.coprocessor,
                 'parameter': NULL, 'practice': 'crypto-mix'
             },
             {
-                'change': 'Crypto Express as accelerator too, in FIPS mode', 'part': 1, 'saved': p.accelerator,
+                'change': 'Crypto Express also as accelerator, where FIPS mode is on', 'part': 1, 'saved': p.accelerator,
                 'parameter': NULL, 'practice': 'crypto-mix'
             }
         ], recursive := true)
@@ -182,7 +182,7 @@ by_published AS (
                     -100 * saved
                 )
             ELSE format(
-                'at most, if this workload is like the published one: up to {:.0f} % of {:.0f} us', 100 * saved, kind_us
+                'at most, if this workload is like the published one: up to {:.0f} % of {:,.0f} us for a handshake', 100 * saved, kind_us
             )
         END AS reason
     FROM published_change
@@ -262,9 +262,9 @@ statement AS (
             ['tls31-ecdhe-vs-rsa-kx-cpu']),
         ('no auditing of ICSF session objects', 'ICSF options AUDITKEYLIFETKDS, AUDITPKCS11USG', 'SESSIONOBJ(NO)',
             ['perf32-icsf-sessionobj-cpu-server', 'perf32-icsf-sessionobj-cpu-client']),
-        ('Crypto Express as coprocessor too, outside FIPS mode', 'HMC', 'coprocessor for signatures',
+        ('Crypto Express also as coprocessor, where FIPS mode is off', 'HMC', 'coprocessor for signatures',
             ['tls31-nonfips-coproc-max']),
-        ('Crypto Express as accelerator too, in FIPS mode', 'HMC', 'accelerator', ['tls31-fips-accel-cpu']),
+        ('Crypto Express also as accelerator, where FIPS mode is on', 'HMC', 'accelerator', ['tls31-fips-accel-cpu']),
         ('HEAPPOOLS64(ON) for the TCP/IP address space', 'CEEOPTS, CEEPRMxx', 'HEAPPOOLS64(ON)',
             ['tls31-heappools64-cpu', 'perf32-heappools64']),
         ('post-quantum key exchange', NULL, NULL, [])
@@ -288,7 +288,7 @@ worded AS (
             WHEN rated = 'not enough data' THEN 'what it saves is not known'
             WHEN saving_high IS NULL THEN 'saves CPU time, but how much is not published'
             WHEN saving_low < 0 AND saving_high <= 0
-                THEN format('costs up to {} CPU seconds a day more', number_text(-saving_low))
+                THEN format('can cost up to {} CPU seconds a day more', number_text(-saving_low))
             WHEN saving IS NOT NULL
                 THEN format(
                     'saves {} CPU seconds a day ({} to {})',
@@ -298,7 +298,7 @@ worded AS (
                 )
             WHEN saving_low <> 0
                 THEN format('saves {} to {} CPU seconds a day', number_text(saving_low), number_text(saving_high))
-            ELSE format('saves at most {} CPU seconds a day', number_text(saving_high))
+            ELSE format('can save at most {} CPU seconds a day', number_text(saving_high))
         END || if(rated = 'not enough data' OR conditions = [], '', ', ' || array_to_string(conditions, ', and '))
         AS saves
     FROM (

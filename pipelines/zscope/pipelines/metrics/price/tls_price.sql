@@ -487,7 +487,7 @@ SELECT
             WHEN p.status = 'not enough data' THEN format('the CPU time of {} is not known: {}', p.part, p.why)
             WHEN p.status = 'estimate' AND p.day_s IS NOT NULL
                 THEN format(
-                    '{} CPU seconds a day for {} ({} to {}), {} % of the LPAR',
+                    '{} CPU seconds a day for {} ({} to {}), {} % of the CPU time of the LPAR',
                     number_text(p.day_s),
                     p.part,
                     number_text(p.low_day_s),
@@ -495,7 +495,7 @@ SELECT
                     number_text(p.lpar_pct)
                 ) || coalesce(format(' and {} % of its busiest four hours', number_text(p.peak_pct)), '')
             ELSE format(
-                '{} {} CPU seconds a day for {}, at most {} % of the LPAR',
+                '{} {} CPU seconds a day for {}, at most {} % of the CPU time of the LPAR',
                 if(p.low_day_s > 0, number_text(p.low_day_s) || ' to', 'at most'),
                 number_text(p.high_day_s),
                 p.part,

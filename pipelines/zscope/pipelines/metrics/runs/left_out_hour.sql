@@ -1,15 +1,10 @@
--- The hours that figures of production leave out: those with benchmark runs, of a system with zERT records.
+-- The hours that figures of production leave out: those with benchmark runs, unless these shall count.
 --
 -- A run varies the configuration on a system that does nothing else, and says nothing about production.
 
 SELECT
-    r.system,
-    r.hour_utc,
+    system,
+    hour_utc,
     1 AS hours
-FROM run_hour AS r
-SEMI JOIN (
-    SELECT system FROM zert_written
-    UNION ALL
-    SELECT system FROM summary_interval
-) AS z ON r.system = z.system
+FROM run_hour
 WHERE NOT coalesce(getvariable('with_runs')::BOOLEAN, false)

@@ -84,13 +84,14 @@ price_statement AS (
             p.sentence,
             CASE
                 WHEN p.priced_by = 'system' THEN format(
-                    '. Of it, {} is {}, by handshakes and bytes',
+                    '. By handshakes and bytes, the largest share of it, {}, is that of {}',
                     percent_text(o.share_pct),
-                    coalesce('job ' || o.job_name, 'that of connections whose job is not recorded')
+                    coalesce('job ' || o.job_name, 'connections whose job is not recorded')
                 )
                 ELSE format('; {} of the price of the system', percent_text(p.share_pct))
             END,
-            '. The data are of ' || strftime(p.first_local, '%Y-%m-%d') || ' to ' || strftime(p.last_local, '%Y-%m-%d'),
+            '. The estimate is from ' || strftime(p.first_local, '%Y-%m-%d') || ' to '
+            || strftime(p.last_local, '%Y-%m-%d'),
             '.'
         ) AS sentence,
         p.cpu_s_per_day AS value,
@@ -228,7 +229,8 @@ saving_statement AS (
             ', this one can save most: ',
             sentence,
             CASE
-                WHEN parameter IS NULL THEN format('. It takes {}: no setting here is known to help', recommended)
+                WHEN parameter IS NULL
+                    THEN format('. No setting here is known to help with that; it takes {}', recommended)
                 ELSE concat('. To set: ', statement, ', ', parameter, ' (today ' || value_today || ')', ': ', recommended)
             END,
             '. ' || upper(why_full[1]) || why_full[2:],
@@ -259,7 +261,7 @@ no_saving AS (
     SELECT
         'saving' AS subject,
         1 AS rank,
-        'No change of the AT-TLS policy with a known saving follows from the data'
+        'The data do not show a change of the AT-TLS policy that saves CPU time'
         || if((SELECT count(*) FROM tls_advice) = 0, ': that needs a price of TLS', '') || '.' AS sentence,
         'not enough data' AS status,
         'tls_advice' AS evidence_metric,
@@ -318,7 +320,8 @@ exposure AS (
             (p.exposed, p.system, p.job_name, p.server_port)
         ) AS largest,
         min(local_day(p.first_utc, a.offset_s)) AS first_day,
-        max(local_day(p.last_utc, b.offset_s)) AS last_day
+        max(local_day(p.last_utc, b.offset_s)) AS last_day,
+        list_sort(list(DISTINCT p.system)) AS systems
     FROM kind_of_exposure AS p
     ASOF LEFT JOIN clock_offset AS a ON p.system = a.system AND p.first_utc >= a.from_utc
     ASOF LEFT JOIN clock_offset AS b ON p.system = b.system AND p.last_utc >= b.from_utc
@@ -331,10 +334,14 @@ exposure_statement AS (
         e.subject,
         e.rank,
         concat(
-            if(e.rank > 1, 'On other days or systems, ', ''),
             format('{:,} of {:,} connections ({})', e.exposed::BIGINT, e.connections::BIGINT, percent_text(e.exposed_pct)),
-            format(' in {} ', if(e.source = 'zERT detail', 'zERT details', 'zERT summaries')),
-            coalesce(format('({} of the hours)', percent_text(e.covered_pct)), '(of an unknown share of the hours)'),
+            coalesce(
+                ' of ' || if(len(e.systems) > 4, counted_text(len(e.systems), 'system'), joined(e.systems, ', ')),
+                ' of systems that are not recorded'
+            ),
+            format(' in {}', if(e.source = 'zERT detail', 'zERT details', 'zERT summaries')),
+            ' ' || days_text(e.first_day, e.last_day),
+            coalesce(format(' ({} of the hours)', percent_text(e.covered_pct)), ' (of an unknown share of the hours)'),
             if(
                 e.subject = 'exposure',
                 ' have no recognized cryptographic protection',
@@ -417,9 +424,9 @@ certificate AS (
 
 kind_of_end AS (
     FROM (VALUES
-        (1, 'ends_within_90_days', 'ends', 'end', 'within 90 days after the data'),
-        (2, 'expiry = ''expired''', 'was', 'were', 'in use after the end'),
-        (3, 'expiry = ''ended since''', 'has', 'have', 'ended since last seen')
+        (1, 'ends_within_90_days', 'expires', 'expire', 'within 90 days after the last day of the data'),
+        (2, 'expiry = ''expired''', 'was', 'were', 'in use after expiry'),
+        (3, 'expiry = ''ended since''', 'has', 'have', 'expired since last seen')
     ) AS of_end (rank, condition, singular, plural, what)
 ),
 
@@ -428,7 +435,7 @@ certificate_statement AS (
         'certificates' AS subject,
         row_number() OVER (ORDER BY k.rank) AS rank,
         format(
-            '{} {} {}, first {} on {}.',
+            '{} {} {}, the earliest {} on {}.',
             counted_text(count(*), 'certificate'),
             if(count(*) = 1, any_value(k.singular), any_value(k.plural)),
             any_value(k.what),
@@ -456,11 +463,14 @@ no_certificate AS (
         1 AS rank,
         CASE
             WHEN count(*) > 0
-                THEN format('No certificate ends within 90 days after the data, of {:,} whose end is known.', count(*))
+                THEN format(
+                    'No certificate expires within 90 days after the last day of the data, of {:,} whose end is known.',
+                    count(*)
+                )
             WHEN (SELECT count(*) FROM certificate) > 0
-                THEN 'When certificates end is not known: the records do not contain it.'
+                THEN 'When certificates expire is not known: the records do not contain it.'
             WHEN (SELECT count(*) FROM certificate_inventory) > 0 THEN 'The records have no certificate of this choice.'
-            ELSE 'Which certificates end is not known: no record names one. TLSv1.3 encrypts certificates, and zERT '
+            ELSE 'Which certificates expire is not known: no record names one. TLSv1.3 encrypts certificates, and zERT '
                 || 'summaries contain them since z/OS 3.2.'
         END AS sentence,
         if(count(*) > 0, 0, NULL) AS value,
@@ -526,6 +536,7 @@ said_change AS (
     SELECT
         *,
         counted IN ('connections', 'bytes') AS is_rate,
+        if(counted = 'bytes', 1e6, 1) AS unit,
         row_number() OVER (ORDER BY is_rate DESC, counted = 'connections' DESC, abs(points) DESC, counted, name) AS rank
     FROM change
     WHERE if(is_rate, earlier_per_hour > 0, abs(points) >= 1)
@@ -536,13 +547,13 @@ change_statement AS (
         'change' AS subject,
         c.rank,
         concat(
-            'In ', p.later_words, ', ',
+            'In ', p.later_words, if(c.is_rate, ' there were ', ', '),
             CASE
                 WHEN c.is_rate THEN format(
                     '{} {} an hour, against {} in {}: {}',
-                    number_text(c.later_per_hour),
-                    c.counted,
-                    number_text(c.earlier_per_hour),
+                    number_text(c.later_per_hour / c.unit),
+                    if(c.counted = 'bytes', 'MB', c.counted),
+                    number_text(c.earlier_per_hour / c.unit),
                     p.earlier_words,
                     relative_text(change_pct(c.earlier_per_hour, c.later_per_hour))
                 )
@@ -620,25 +631,53 @@ no_change AS (
     WHERE (SELECT count(*) FROM said_change) = 0
 ),
 
+-- A setting that differs has a row with its earlier value, one with its later value, or both.
+policy_setting_change AS (
+    SELECT
+        system,
+        setting,
+        string_agg(substr(value, len(setting) + 2), ', ' ORDER BY value) FILTER (earlier > 0) AS earlier_value,
+        string_agg(substr(value, len(setting) + 2), ', ' ORDER BY value) FILTER (later > 0) AS later_value
+    FROM (
+        SELECT
+            c.*,
+            coalesce(nullif(regexp_extract(c.value, '^(.*?: [^ ]+) ', 1), ''), c.value) AS setting
+        FROM period_change AS c
+        INNER JOIN filter AS f ON is_chosen(f.systems, c.system)
+        WHERE c.subject = 'AT-TLS policy'
+    )
+    GROUP BY system, setting
+),
+
 policy_change AS (
     SELECT
         'change' AS subject,
         1 + greatest((SELECT count(*) FROM said_change), 1) AS rank,
         format(
-            '{} of the AT-TLS policy changed, first {}.',
-            counted_text(count(DISTINCT value), 'setting'),
-            min(value)
-        ) AS sentence,
-        count(DISTINCT value) AS value,
+            '{} of the AT-TLS policy changed{}',
+            counted_text(count(*), 'setting'),
+            if(count(*) = 1, ': ', ', the first by name: ')
+        ) || arg_min(
+            concat(
+                p.system || ', ',
+                p.setting,
+                CASE
+                    WHEN p.later_value IS NULL THEN format(' {} is no longer set', p.earlier_value)
+                    WHEN p.earlier_value IS NULL THEN format(' is new, {}', p.later_value)
+                    ELSE format(' from {} to {}', p.earlier_value, p.later_value)
+                END
+            ),
+            (p.system, p.setting)
+        ) || '.' AS sentence,
+        count(*) AS value,
         'settings' AS unit,
         'counted' AS status,
         'period_comparison' AS evidence_metric,
         concat_ws(' AND ', 'subject = ''AT-TLS policy''', any_value(f.system_condition)) AS evidence_condition,
         any_value(f.from_utc) AS evidence_from,
         any_value(f.to_utc) AS evidence_to
-    FROM period_change AS c
-    INNER JOIN filter AS f ON is_chosen(f.systems, c.system)
-    WHERE c.subject = 'AT-TLS policy'
+    FROM policy_setting_change AS p
+    CROSS JOIN filter AS f
     HAVING count(*) > 0
 ),
 
@@ -745,6 +784,7 @@ left_out_of_system AS (
             is_chosen(f.systems, l.system)
             AND (f.from_utc IS NULL OR l.hour_utc >= f.from_utc)
             AND (f.to_utc IS NULL OR l.hour_utc < f.to_utc)
+    SEMI JOIN (SELECT system FROM coverage_hour WHERE source IN ('119-11', '119-12')) AS z ON l.system = z.system
     GROUP BY l.system
 ),
 
@@ -753,7 +793,7 @@ runs_statement AS (
         'runs' AS subject,
         1 AS rank,
         format(
-            'Shares and rates leave out hours with benchmark runs: {}.',
+            'Shares, rates and prices leave out hours with benchmark runs: {}.',
             string_agg(counted_text(l.hours, 'hour') || ' of ' || l.system, ', ' ORDER BY l.hours DESC, l.system)
         ) AS sentence,
         sum(l.hours) AS value,
@@ -763,7 +803,7 @@ runs_statement AS (
         'counted' AS status,
         'left_out_hour' AS evidence_metric,
         'system' AS evidence_by,
-        any_value(f.system_condition) AS evidence_condition,
+        one_of_text('system', list(l.system ORDER BY l.system)) AS evidence_condition,
         ['hours'] AS evidence_columns,
         any_value(f.from_utc) AS evidence_from,
         any_value(f.to_utc) AS evidence_to
