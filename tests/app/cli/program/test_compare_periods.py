@@ -102,3 +102,12 @@ def test_more_than_two_periods_and_unknown_systems_are_refused(ask: Ask) -> None
     assert "at most two periods" in ask("2026-03-10", "2026-03-11", "2026-03-12").stderr
     assert "no such system" in ask("2026-03-10", "--system", "NONE").stderr
     assert "the year must be" in ask("2999-03-10").stderr
+
+
+def test_causes_are_printed_instead(ask: Ask) -> None:
+    result = ask("2026-03-10", "2026-03-12", "--why", "--system", "SRV1")
+    assert result.exit_code == 0
+    causes = {(row["quantity"], row["cause"]): row for row in rows(result)}
+    assert ("resumed handshakes", "session cache") in causes
+    assert ("TLS cost", "TLS cost") in causes
+    assert causes["TLS cost", "TLS cost"]["sentence"]

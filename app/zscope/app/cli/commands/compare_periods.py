@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from zscope.pipelines.metrics import MetricSelection
     from zscope.pipelines.written_days import DaysPeriod
 
-METRIC = "period_difference"
+DIFFERENCE, CAUSE = "period_difference", "period_cause"
 _KNOWN = ("less", "more", "within noise")
 
 
@@ -47,9 +47,15 @@ def _period(text: str) -> DaysPeriod:
 @click.command()
 @click.argument("periods", metavar="[A] [B]", nargs=-1, type=_period)
 @click.option("--system", "systems", metavar="NAME", multiple=True, help="Only this system. Can be repeated.")
+@click.option(
+    "--why", "causes", is_flag=True,
+    help="Print the causes instead: jobs and ports, versions, client networks, session caches, settings.",
+)  # fmt: skip
 @store_option
 @row_options
-def command(periods: tuple[DaysPeriod, ...], *, systems: tuple[str, ...], store: Path, output: Output) -> int:
+def command(
+    periods: tuple[DaysPeriod, ...], *, systems: tuple[str, ...], causes: bool, store: Path, output: Output
+) -> int:
     """Compare two periods of production: what changed from A to B by more than noise.
 
     A and B are each a day (2026-03-02), a week (2026-W10), a month (2026-03) or a span of days
@@ -61,11 +67,15 @@ def command(periods: tuple[DaysPeriod, ...], *, systems: tuple[str, ...], store:
     change, its interval, and whether it is more than noise: how much the days of the periods vary or, with
     less than five days, their parts of four hours. The metric period_difference has the same rows.
 
+    With --why, prints where the change of the resumption rate and of the cost comes from: the metric
+    period_cause.
+
     \b
     Examples:
       zscope compare-periods
       zscope compare-periods 2026-03-09
       zscope compare-periods 2026-W10 2026-W11 --system SYSA
+      zscope compare-periods 2026-W10 2026-W11 --why
       zscope compare-periods 2026-02 2026-03 --format json -o changes.json
 
     The exit code is 4 if nothing can be compared.
@@ -77,20 +87,22 @@ def command(periods: tuple[DaysPeriod, ...], *, systems: tuple[str, ...], store:
     selection = MetricSelection(systems)
     if periods:
         selection = MetricSelection(systems, first_day=periods[-1].first, last_day=periods[-1].last)
+    name = CAUSE if causes else DIFFERENCE
     with open_session(store) as session:
         check_systems(session, systems)
-        prepare_metric(session, METRIC, selection, _earlier(periods, selection))
-        rows = query_table(session, statement(metric(METRIC), None, selection))
-        why = "" if rows.num_rows else why_no_rows(session, metric(METRIC), narrowed=bool(periods or systems))
-        note_missing_zones(session, METRIC, systems=systems)
-    output.write(Rows.of(rows, metric(METRIC).answer))
+        prepare_metric(session, name, selection, _earlier(periods, selection))
+        rows = query_table(session, statement(metric(name), None, selection))
+        why = "" if rows.num_rows else why_no_rows(session, metric(name), narrowed=bool(periods or systems))
+        note_missing_zones(session, name, systems=systems)
+    output.write(Rows.of(rows, metric(name).answer))
     if why:
         click.echo(why, err=True)
+    if causes:
+        return ExitCode.OK if rows.num_rows else ExitCode.WARNINGS
     if output.on_terminal:
         for row in rows.to_pylist():
-            click.echo(
-                row["sentence"] if row["verdict"] in _KNOWN else f"{row['sentence']}: {row['why']}", err=True
-            )
+            known = row["verdict"] in _KNOWN
+            click.echo(row["sentence"] if known else f"{row['sentence']}: {row['why']}", err=True)
     return ExitCode.OK if {*_KNOWN} & {*rows["verdict"].to_pylist()} else ExitCode.WARNINGS
 
 

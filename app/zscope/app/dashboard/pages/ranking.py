@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 
 PAGE = Page(title="Ports and jobs", icon="leaderboard", section="TLS", order=17)
 
-_COMPARISON, _DIFFERENCE = "period_comparison", "period_difference"
+_COMPARISON, _DIFFERENCE, _CAUSE = "period_comparison", "period_difference", "period_cause"
 _FILTER_OF: dict[Ranked, str] = {"server_port": "port", "job_name": "job"}
 _DAY = "%Y-%m-%d %H:%M"
 _HEIGHT_PX = 480
 _MOST_CONNECTIONS = 100
 _DIFFERENCE_COLUMNS = (
     "system", "quantity", "verdict", "earlier", "later", "change", "low", "high", "unit", "why"
+)  # fmt: skip
+_CAUSE_COLUMNS = (
+    "system", "quantity", "cause", "part", "earlier", "later", "change", "low", "high", "unit"
 )  # fmt: skip
 _CHANGE_COLUMNS = (
     "subject", "value", "earlier", "later", "change_pct", "earlier_pct", "later_pct", "why"
@@ -148,6 +151,10 @@ def _what_changed(data: PageData) -> None:
             "Verdict: whether a quantity of a system changed by more than the days of both periods vary; "
             "zscope compare-periods compares any two."
         )
+        causes = data.metric(_CAUSE, where="rank <= 5")
+        if causes.num_rows:
+            with st.expander("Where the changes of resumption and cost come from"):
+                grid(causes, "ranking-causes", sources=[_CAUSE], columns=_CAUSE_COLUMNS)
     grid(rows, "ranking-changes", sources=[_COMPARISON], columns=_CHANGE_COLUMNS)
     st.caption(
         "Connections counted once, protocols, cipher suites, handshakes and settings of the AT-TLS policy, "

@@ -1,8 +1,8 @@
 -- How much of a quantity an hour of one of the two periods has, and what it is per: an hour, handshakes or connections.
 --
--- The place of an hour in its period is counted on the clock of the system, from midnight of the first day, so that hours of both periods can be compared
--- one with the other. Where both periods are as long, an hour is only used if the same hour of the other period counts as
--- well: otherwise a lost night would look like more work.
+-- The place of an hour in its period is counted on the clock of the system, from midnight of the first day, so that hours
+-- of both periods can be compared one with the other. Where both periods are as long, an hour is only used if the same hour
+-- of the other period counts as well: otherwise a lost night would look like more work.
 
 WITH use_of_tls AS (
     SELECT

@@ -37,36 +37,20 @@ shown AS (
     ) AS quantity (place, counted, quantity, unit, factor, words)
 ),
 
--- The use of TLS in both periods, per hour.
-used AS (
+-- The parts of the cost, the job and port with most of the change of resumption, and the policy.
+cause AS (
     SELECT
         system,
-        any_value(earlier) FILTER (quantity = 'TLS: handshakes') AS earlier_handshakes,
-        any_value(later) FILTER (quantity = 'TLS: handshakes') AS later_handshakes,
-        any_value(earlier) FILTER (quantity = 'TLS: full handshakes') AS earlier_full,
-        any_value(later) FILTER (quantity = 'TLS: full handshakes') AS later_full,
-        any_value(earlier) FILTER (quantity = 'TLS: megabytes') AS earlier_megabytes,
-        any_value(later) FILTER (quantity = 'TLS: megabytes') AS later_megabytes
-    FROM period_rate
-    WHERE counted = 'use of TLS'
-    GROUP BY system
-),
-
-deviating AS (
-    SELECT
-        u.*,
-        c.* EXCLUDE (system),
-        u.later_handshakes - u.earlier_handshakes AS more_handshakes,
-        if(c.high_difference_s IS NULL, 0, u.earlier_full - c.full_share * u.earlier_handshakes) AS earlier_more_full,
-        if(c.high_difference_s IS NULL, 0, u.later_full - c.full_share * u.later_handshakes) AS later_more_full,
-        if(c.high_megabyte_s IS NULL, 0, u.earlier_megabytes - c.megabytes_per_handshake * u.earlier_handshakes)
-        AS earlier_more_megabytes,
-        if(c.high_megabyte_s IS NULL, 0, u.later_megabytes - c.megabytes_per_handshake * u.later_handshakes)
-        AS later_more_megabytes,
-        later_more_full - earlier_more_full AS more_full,
-        later_more_megabytes - earlier_more_megabytes AS more_megabytes
-    FROM used AS u
-    INNER JOIN tls_unit_cost AS c ON u.system = c.system
+        quantity,
+        concat_ws(
+            '; ',
+            'of which ' || string_agg(sentence, ', ' ORDER BY rank) FILTER (cause = 'TLS cost' AND high > low),
+            any_value('most of it on ' || sentence) FILTER (cause = 'job and port' AND rank = 1),
+            'the AT-TLS policies of the periods differ in '
+            || counted_text(nullif(count(*) FILTER (cause = 'AT-TLS policy'), 0), 'setting')
+        ) AS cause
+    FROM period_cause
+    GROUP BY system, quantity
 ),
 
 cost AS (
@@ -99,7 +83,7 @@ cost AS (
         most_cost(more_handshakes, low_handshake_s, high_handshake_s)
         + most_cost(more_full, low_difference_s, high_difference_s)
         + most_cost(more_megabytes, low_megabyte_s, high_megabyte_s) AS change_high
-    FROM deviating
+    FROM period_tls_use
 ),
 
 compared AS (
@@ -114,7 +98,9 @@ compared AS (
                     THEN coalesce(c.why, 'there is no price of TLS: see zscope metrics tls_price')
                 WHEN r.earlier IS NULL OR r.later IS NULL
                     THEN 'no hour with ' || s.quantity || ' counts in ' || concat_ws(
-                        ' and ', if(r.earlier IS NULL, 'the earlier period', NULL), if(r.later IS NULL, 'the later period', NULL)
+                        ' and ',
+                        if(r.earlier IS NULL, 'the earlier period', NULL),
+                        if(r.later IS NULL, 'the later period', NULL)
                     )
                 WHEN r.blocks < 5 THEN 'fewer than five days, or parts of four hours, count in both periods'
             END
@@ -135,11 +121,14 @@ compared AS (
     LEFT JOIN (SELECT *, 'TLS cost' AS quantity FROM cost) AS c ON p.system = c.system AND s.quantity = c.quantity
 ),
 
+-- Standard errors are 1.25 times as large, as in cost_change: weekends are smaller blocks than other days, so that the few
+-- days say less about the noise than their number.
 with_noise AS (
     SELECT
         *,
-        student_beyond(blocks - 1, 0.025 / nullif(count(*) FILTER (WHERE why_not IS NULL) OVER (), 0)) * standard_error
-        AS half
+        1.25
+        * student_beyond(blocks - 1, 0.025 / nullif(count(*) FILTER (WHERE why_not IS NULL) OVER (), 0))
+        * standard_error AS half
     FROM compared
 ),
 
@@ -177,6 +166,7 @@ judged AS (
         w.*,
         a.words AS earlier_period,
         b.words AS later_period,
+        d.cause,
         CASE
             WHEN w.why_not IS NOT NULL THEN 'not known'
             WHEN w.high <= 0 AND w.low < 0 THEN 'less'
@@ -193,6 +183,7 @@ judged AS (
     FROM with_ends AS w
     LEFT JOIN bounds AS a ON w.system = a.system AND a.period = 'earlier'
     LEFT JOIN bounds AS b ON w.system = b.system AND b.period = 'later'
+    LEFT JOIN cause AS d ON w.system = d.system AND w.quantity = d.quantity
 )
 
 SELECT
@@ -236,25 +227,33 @@ SELECT
                 if(verdict = 'within noise', ', so no change can be seen', '')
             )
             ELSE format(
-                '{} {} in {}, against {} in {}: {} ({})',
+                '{} {} in {}, against {} in {}: {}',
                 number_text(later),
                 words,
                 later_period,
                 number_text(earlier),
                 earlier_period,
                 CASE
+                    WHEN low = high AND change = 0 THEN 'no difference'
                     WHEN verdict = 'within noise' THEN format(
-                        'no change can be seen, and one below {}{} would not have been',
+                        'no change can be seen, and one below {}{} would not have been ({})',
                         number_text(factor * half),
-                        if(unit = '%', ' points', '')
+                        if(unit = '%', ' points', ''),
+                        change_range_text(low, high)
                     )
-                    WHEN unit = '%' THEN format('{:+.1f} points', change)
-                    WHEN earlier = 0 THEN number_text(change) || ' more'
-                    ELSE relative_text(change_pct(earlier, later))
-                END,
-                change_range_text(low, high)
+                    ELSE format(
+                        '{} ({})',
+                        CASE
+                            WHEN unit = '%' THEN format('{:+.1f} points', change)
+                            WHEN earlier = 0 THEN number_text(change) || ' more'
+                            ELSE relative_text(change_pct(earlier, later))
+                        END,
+                        change_range_text(low, high)
+                    )
+                END
             )
         END,
+        CASE WHEN verdict IN ('less', 'more') THEN ', ' || cause END,
         CASE WHEN why_not IS NULL AND NOT in_days THEN ', if days differ by no more than their hours' END,
         CASE
             WHEN why_not IS NULL
