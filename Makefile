@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help env demo test test-deep test-bytes test-spark fuzz soak mutant-lines silent-losses mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
-        bench-decode bench-reports bench-ingest bench-nights bench-watch bench-metrics bench-coverage bench-worlds bench-experiment bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
+        bench-decode bench-reports bench-ingest bench-nights bench-watch bench-metrics bench-coverage bench-worlds bench-periods bench-experiment bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
 # So every candidate is started. `make env PYTHON=...` chooses another one.
@@ -139,6 +139,9 @@ bench-coverage: env ## measure how often the estimate of the price of TLS contai
 
 bench-worlds: env ## measure the same from the dump to the metric, with worlds on disk
 	$(PY) benchmarks/worlds.py
+
+bench-periods: env ## measure how often a comparison of periods sees a change that there is, or is not
+	$(PY) benchmarks/periods.py
 
 bench-experiment: env ## measure how often the result of an experiment contains the truth
 	$(PY) benchmarks/estimate/experiment_days.py
