@@ -17,6 +17,11 @@ class Cell(NamedTuple):
     end: int
     """Column of its last character."""
 
+    @property
+    def span(self) -> slice:
+        """Return where the word is in its line."""
+        return slice(self.start - 1, self.start - 1 + len(self.text))
+
 
 def cells_of(text: str, word: re.Pattern[str] = _WORD) -> list[Cell]:
     """Return the words of a line with their positions; what is one word can be another pattern.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from zscope.parsers.issues import Code, Issue
@@ -48,6 +49,42 @@ class ReportSummary:
 
 
 @dataclass(slots=True)
+class _TableRows:
+    """The rows of one table. What many rows share, such as file and system, is kept once."""
+
+    own: list[dict[str, Any]] = field(default_factory=list)
+    """The values of each row that it does not share."""
+    _shared: list[Mapping[str, Any]] = field(default_factory=list)
+    _counts: list[int] = field(default_factory=list)
+    """How many rows have each of the shared values."""
+
+    def add(self, rows: Iterable[dict[str, Any]], shared: Mapping[str, Any]) -> None:
+        """Add rows that share some values. Their own values precede these."""
+        before = len(self.own)
+        self.own += rows
+        self._shared.append(shared)
+        self._counts.append(len(self.own) - before)
+
+    def batch(self, schema: pa.Schema) -> pa.RecordBatch:
+        """Return the rows with their shared values."""
+        own, shared = (set[str]().union(*rows) for rows in (self.own, self._shared))
+        groups = np.repeat(np.arange(len(self._shared)), self._counts)
+        arrays = []
+        for name, arrow in zip(schema.names, schema.types, strict=True):
+            if name not in own:
+                arrays.append(pa.array([values.get(name) for values in self._shared], arrow).take(groups))
+                continue
+            column = [row.get(name) for row in self.own]
+            if name in shared:
+                column = [
+                    value if name in row else self._shared[group].get(name)
+                    for value, row, group in zip(column, self.own, groups, strict=True)
+                ]
+            arrays.append(pa.array(column, arrow))
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@dataclass(slots=True)
 class FileRows:
     """The rows of one file by table, until they are returned as batches."""
 
@@ -61,7 +98,7 @@ class FileRows:
     """The number of issues so far."""
     ledger: LineLedger = field(default_factory=LineLedger)
     """What became of each line."""
-    _rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _rows: dict[str, _TableRows] = field(default_factory=dict)
     _batches: list[tuple[str, pa.RecordBatch]] = field(default_factory=list)
     """Rows before those, which are complete batches."""
 
@@ -81,9 +118,9 @@ class FileRows:
         self.issue_count += 1
         self.issues.add_once(issue)
 
-    def add_row(self, table: str, row: dict[str, Any]) -> None:
-        """Add a finished row."""
-        self._rows.setdefault(table, []).append(row)
+    def add_rows(self, table: str, rows: Iterable[dict[str, Any]], shared: Mapping[str, Any]) -> None:
+        """Add finished rows, and the values that they share."""
+        self._rows.setdefault(table, _TableRows()).add(rows, shared)
 
     def add_columns(self, table: str, columns: Mapping[str, pa.Array], shared: Mapping[str, Any]) -> None:
         """Add many finished rows, given as columns and as values that all rows share."""
@@ -102,7 +139,7 @@ class FileRows:
     def full_batches(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """Yield the tables that have enough rows for a batch."""
         yield from self._complete()
-        for table in [name for name, rows in self._rows.items() if len(rows) >= BATCH_ROWS]:
+        for table in [name for name, rows in self._rows.items() if len(rows.own) >= BATCH_ROWS]:
             yield table, self._batch(table)
 
     def remaining_batches(self) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -116,7 +153,7 @@ class FileRows:
         yield from complete
 
     def _batch(self, table: str) -> pa.RecordBatch:
-        return pa.RecordBatch.from_pylist(self._rows.pop(table), self._schema(table))
+        return self._rows.pop(table).batch(self._schema(table))
 
     def _schema(self, table: str) -> pa.Schema:
         schema = table_schema(table)
@@ -153,32 +190,49 @@ class ReportRows:
         extra: Mapping[str, str] | None = None,
         lines: Mapping[str, int] | None = None,
     ) -> dict[str, Any]:
-        """Add a row of printed texts; other values are used unchanged.
+        """Add a row of printed texts; the arguments are those of `typed`.
+
+        It is returned without the values that it shares with other rows, even if its table is not requested,
+        because checks need it.
+        """
+        row = self.typed(table, line, values, extra, lines)
+        self.add_rows(table, [row])
+        return row
+
+    def typed(
+        self,
+        table: str,
+        line: int,
+        values: Mapping[str, Any],
+        extra: Mapping[str, str] | None = None,
+        lines: Mapping[str, int] | None = None,
+    ) -> dict[str, Any]:
+        """Return a row of typed values from printed texts; other values are used unchanged.
 
         A text without a value (blank, hyphens, N/A) is null. `extra` contains labels without a column.
-        `lines` has the lines of values that are not in the first line of the row. The row is returned even if
-        its table is not requested, because checks need it.
+        `lines` has the lines of values that are not in the first line of the row.
         """
-        row = self._shared()
-        row["line_no"] = line
-        row["extra"] = json.dumps(dict(extra), ensure_ascii=False) if extra else None
+        row: dict[str, Any] = {"line_no": line, "extra": extra_text(extra)}
         self.used(line)
         if lines:
-            for other in lines.values():
+            for other in {*lines.values()}:
                 self.used(other)
         columns = _columns(table)
         for name, value in values.items():
             if isinstance(value, str):
                 try:
-                    row[name] = columns[name].decode_often(value.strip())
+                    row[name] = columns[name].values[value.strip()]
                 except ValueError:
                     self._report_invalid(table, columns[name], value, (lines or {}).get(name, line))
                     row[name] = None
             else:
                 row[name] = value
-        if self.sheet.wants(table):
-            self.sheet.add_row(table, row)
         return row
+
+    def add_rows(self, table: str, rows: Sequence[dict[str, Any]]) -> None:
+        """Add rows of typed values, each with its line number, if their table is requested."""
+        if rows and self.sheet.wants(table):
+            self.sheet.add_rows(table, rows, self._shared())
 
     def rows(self, table: str, stretch: RowStretch, columns: Mapping[str, pa.Array]) -> None:
         """Add the rows of a stretch, which have the same number of lines, from columns of decoded values."""
@@ -209,7 +263,7 @@ class ReportRows:
         """
         printed = _columns(table)[column]
         try:
-            return printed.decode_often(text.strip())
+            return printed.values[text.strip()]
         except ValueError:
             self._report_invalid(table, printed, text, line)
             return None
@@ -259,10 +313,36 @@ class ReportRows:
         )
 
 
+def extra_text(extra: Mapping[str, str] | None) -> str | None:
+    """Return the labels without a column as the column `extra` has them."""
+    return json.dumps(dict(extra), ensure_ascii=False) if extra else None
+
+
 @lru_cache(maxsize=64)
 def _clock_text(clock: time) -> str:
     """Return a time of day as text; the rows of a report share it."""
     return clock.strftime("%H:%M:%S")
+
+
+class ColumnValues(dict[str, Any]):
+    """The values of the texts of one column, without blanks around them: figures such as 0.00 repeat. A text
+    without a value raises ValueError.
+    """
+
+    def __init__(self, decode: Callable[[str], Any]) -> None:
+        super().__init__()
+        self._decode = decode
+
+    def __missing__(self, text: str) -> Any:  # noqa: ANN401 - as declared
+        """Decode a text, and remember its value."""
+        value = self._decode(text)
+        if len(self) == _VALUES_KEPT:
+            self.clear()
+        self[text] = value
+        return value
+
+
+_VALUES_KEPT = 4096
 
 
 class _PrintedColumn(NamedTuple):
@@ -270,8 +350,12 @@ class _PrintedColumn(NamedTuple):
     codec: TextCodec
     decode: Callable[[str], Any]
     """Returns the value of a text without blanks around it; raises ValueError if it has none."""
-    decode_often: Callable[[str], Any]
-    """Remembers the values: figures such as 0.00 repeat."""
+    values: ColumnValues
+
+
+def values_of(table: str, column: str) -> ColumnValues:
+    """Return the values of the texts of a column."""
+    return _columns(table)[column].values
 
 
 @cache
@@ -291,7 +375,7 @@ def _printed_column(printed: PrintedField) -> _PrintedColumn:
             raise ValueError(text)
         return value
 
-    return _PrintedColumn(printed, codec, decode, lru_cache(maxsize=4096)(decode))
+    return _PrintedColumn(printed, codec, decode, ColumnValues(decode))
 
 
 def decoded_columns(table: str, texts: Mapping[str, Sequence[str]]) -> dict[str, pa.Array] | None:

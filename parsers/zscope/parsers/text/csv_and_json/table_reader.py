@@ -84,7 +84,11 @@ class RowMaker:
         if draft.system not in self._reports:
             origin = self._out.origin
             self._reports[draft.system] = ReportSummary(
-                self._form.report, origin.source.value, draft.system, self._when(row), self._first_line
+                self._form.report,
+                origin.source.value,
+                draft.system,
+                self._when({**lead, **row}),
+                self._first_line,
             )
 
     def finish(self) -> None:

@@ -26,20 +26,18 @@ from zscope.parsers.text.rmf.page_write import (
     place_texts,
     right_aligned,
 )
+from zscope.parsers.text.rmf.row_shapes import SHAPES_KEPT, row_shape
 from zscope.parsers.text.rmf.table_layout import (
     CPU_TYPE,
     HEX_ID,
     HUNDREDTHS,
-    SHAPES_KEPT,
     TENTHS,
     TOUCHED_WORD,
-    WORD,
     CellShape,
     RmfColumn,
     RmfRowKind,
     figures_in,
     layout_of,
-    shape_of,
 )
 from zscope.parsers.text.rmf.table_rows import RmfTableRows, is_ruled
 
@@ -49,7 +47,8 @@ if TYPE_CHECKING:
     from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.report_rows import ReportRows
     from zscope.parsers.text.rmf.page_heading import RmfHeading
-    from zscope.parsers.text.rmf.table_layout import RmfLayout, RowFigures
+    from zscope.parsers.text.rmf.row_shapes import RowShape
+    from zscope.parsers.text.rmf.table_layout import RmfLayout
 
 _PRIORITY = CellShape(re.compile(r"HIGH|MED|LOW|-+", re.IGNORECASE))
 CPU_COLUMNS = (
@@ -79,11 +78,13 @@ _PAIRS = (
 _IN_TOTALS = _ALL - _IDENTITY - {"online_pct", "parked_pct", "priority"}
 _OF_THREADS = frozenset({"mvs_busy_pct", "parked_pct"})
 
-OTHER_CPU_KIND = RmfRowKind(_IDENTITY | {"online_pct", "mvs_busy_pct"}, _ALL, _PAIRS)
-CP_KIND = RmfRowKind(OTHER_CPU_KIND.required | _INTERRUPTS, _ALL, _PAIRS)
-OTHER_TOTAL_KIND = RmfRowKind(frozenset({"mvs_busy_pct"}), _IN_TOTALS, _PAIRS)
-CP_TOTAL_KIND = RmfRowKind(OTHER_TOTAL_KIND.required | _INTERRUPTS, _IN_TOTALS, _PAIRS)
-THREAD_KIND = RmfRowKind(_OF_THREADS, _OF_THREADS)
+OTHER_CPU_KIND = RmfRowKind(
+    "processor", _IDENTITY | {"online_pct", "mvs_busy_pct"}, _ALL, _PAIRS, TOUCHED_WORD
+)
+CP_KIND = RmfRowKind("processor", OTHER_CPU_KIND.required | _INTERRUPTS, _ALL, _PAIRS, TOUCHED_WORD)
+OTHER_TOTAL_KIND = RmfRowKind("total", frozenset({"mvs_busy_pct"}), _IN_TOTALS, _PAIRS, first=1)
+CP_TOTAL_KIND = RmfRowKind("total", OTHER_TOTAL_KIND.required | _INTERRUPTS, _IN_TOTALS, _PAIRS, first=1)
+THREAD_KIND = RmfRowKind("thread", _OF_THREADS, _OF_THREADS)
 
 
 @lru_cache(maxsize=64)
@@ -93,6 +94,14 @@ def cpu_layout(text: str) -> RmfLayout:
 
 
 TABLE = "rmf_cpu"
+
+
+@lru_cache(maxsize=SHAPES_KEPT)
+def cpu_row_shape(shape: str, layout: RmfLayout, kind: RmfRowKind) -> RowShape | None:
+    """Return what rows of this kind and shape have in common; None if they are read one by one."""
+    return row_shape(TABLE, figures_in(shape, layout, kind))
+
+
 _TOTAL = "TOTAL/AVERAGE"
 _HEADINGS = re.compile(r"\bNUM +TYPE +ONLINE\b", re.ASCII)
 _LAST_THREAD = 1
@@ -162,18 +171,19 @@ class CpuPages:
         """Read one page; `width` is the length of its longest line."""
         block: list[Line] = []
         in_table = False
-        for at, line in enumerate(heading.body):
-            if not line.text.strip():
+        for at, (line, shape) in enumerate(zip(heading.body, heading.shapes, strict=True)):
+            if not line.text or line.text.isspace():
                 self._multithreading = False
-            elif (kind := _line_kind(shape_of(line.text))) is _LineKind.SECOND_PART:
+            elif (kind := _line_kind(shape)) is _LineKind.SECOND_PART:
                 self._address_spaces(heading.body[at:])
                 break
-            elif self._row(line, kind):
+            elif self._row(line, shape, kind):
                 in_table = True
             elif not in_table or label_line(line).known:
                 block.append(line)
             else:
                 self.out.add_unknown_line(line.no, line.text, heading.title)
+        self.table.end_page()
         self.interval_values.read_block(block, width, self.out, MACHINE_LABELS)
         self.empty = self.empty and not in_table
 
@@ -197,18 +207,18 @@ class CpuPages:
         """Forget the rows so far: pages before the next row are missing."""
         self._type = self._core = None
 
-    def _row(self, line: Line, kind: _LineKind) -> bool:
+    def _row(self, line: Line, shape: str, kind: _LineKind) -> bool:
         """Read the line if it belongs to the table; return whether it does."""
         text = line.text
         if kind is _LineKind.HEADINGS:
             self._layout = self.table.headings(line, cpu_layout, lambda layout: layout)
             self.out.furniture(line.no)
         elif kind is _LineKind.TOTAL:
-            self._total(line)
+            self._total(line, shape)
         elif kind is _LineKind.PROCESSOR:
-            self._processor(line)
+            self._processor(line, shape)
         elif kind is _LineKind.THREAD and self._layout:
-            self._thread(line)
+            self._thread(line, shape)
         elif kind is _LineKind.MULTITHREADING:
             self._multithreading = True
             self.out.furniture(line.no)
@@ -229,43 +239,46 @@ class CpuPages:
         if self.interval_values.extra.setdefault(f"MULTITHREADING {name}", text) != text:
             self.out.add_unknown_line(line.no, line.text, "multithreading")
 
-    def _figures(
-        self, line: Line, kind: RmfRowKind, word: re.Pattern[str], first: int = 0
-    ) -> RowFigures | None:
-        """Return the figures from the word with this number on."""
+    def _add(
+        self, line: Line, shape: str, kind: RmfRowKind, known: dict[str, Any], printed: dict[str, str]
+    ) -> dict[str, Any] | None:
+        """Add a row with these values, of which the printed ones are also among the figures."""
         if self._layout is None:
-            cells = cells_of(line.text, word)[first:]
+            cells = cells_of(line.text, kind.word)[kind.first :]
             self.table.report_headless(line, cells[0].start if cells else 1)
             return None
-        figures = figures_in(line.text, self._layout, kind, word, first)
+        same = cpu_row_shape(shape, self._layout, kind)
+        row = same and same.row_in(line.text)
+        if row is not None:
+            return self.table.add_row(line, row | known)
+        figures = figures_in(line.text, self._layout, kind)
         self.table.report_problem(line, figures.problem)
-        return figures
+        if kind is THREAD_KIND and not figures.values:
+            return None
+        return self.table.add_figures(line, figures, known | printed)
 
-    def _processor(self, line: Line) -> None:
+    def _processor(self, line: Line, shape: str) -> None:
         cpu_id, cpu_type, _ = line.text.split(maxsplit=2)
-        figures = self._figures(line, CP_KIND if cpu_type == "CP" else OTHER_CPU_KIND, TOUCHED_WORD)
-        if figures is not None:
-            self._type = cpu_type
-            known = {"row_kind": "processor", "cpu_id": cpu_id, "cpu_type_name": cpu_type, "thread": 0}
-            self._core = self.table.add_row(line, figures, known)
+        kind = CP_KIND if cpu_type == "CP" else OTHER_CPU_KIND
+        printed = {"cpu_id": cpu_id, "cpu_type_name": cpu_type}
+        row = self._add(line, shape, kind, {"thread": 0}, printed)
+        if row is not None:
+            self._type, self._core = cpu_type, row
 
-    def _thread(self, line: Line) -> None:
-        figures = self._figures(line, THREAD_KIND, WORD)
+    def _thread(self, line: Line, shape: str) -> None:
         if self._core is None or self._core["thread"] == _LAST_THREAD:
             problem = "a further thread without a processor directly above it is skipped"
             self.out.issue(Code.REPORT_UNREADABLE, problem, line.no, 1, table=TABLE)
-        elif figures is not None and figures.values:
-            same = {name: self._core[name] for name in ("cpu_id", "cpu_type_name")}
-            known = {"row_kind": "thread", "thread": self._core["thread"] + 1, **same}
-            self._core = self.table.add_row(line, figures, known)
+            return
+        same = {name: self._core[name] for name in ("cpu_id", "cpu_type_name")}
+        row = self._add(line, shape, THREAD_KIND, {"thread": self._core["thread"] + 1, **same}, {})
+        self._core = row or self._core
 
-    def _total(self, line: Line) -> None:
+    def _total(self, line: Line, shape: str) -> None:
         kind = CP_TOTAL_KIND if self._type == "CP" else OTHER_TOTAL_KIND
-        figures = self._figures(line, kind, WORD, 1)
-        if figures is not None:
-            if self._type is None:
-                self.table.report_total_without_rows(line)
-            self.table.add_row(line, figures, {"row_kind": "total", "cpu_type_name": self._type})
+        if self._layout is not None and self._type is None:
+            self.table.report_total_without_rows(line)
+        if self._add(line, shape, kind, {"cpu_type_name": self._type}, {}) is not None:
             self._type = self._core = None
 
 

@@ -176,7 +176,7 @@ class ListingInterval:
         self._report_empty()
         self.cpu.table.report_missing_rows()
         self.partition.table.report_missing_rows()
-        check_interval(row, self.cpu.table.rows, self.partition.table.rows, self.out)
+        check_interval({**self.out.common, **row}, self.cpu.table.rows, self.partition.table.rows, self.out)
 
     def _report_empty(self) -> None:
         for title, pages in ((CPU_TITLE, self.cpu), (PARTITION_TITLE, self.partition)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from zscope.parsers.issues import Code
@@ -12,6 +13,7 @@ from zscope.parsers.text.codecs import CODECS
 from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.label_lines import LabelGrammar, LabelledValue
 from zscope.parsers.text.rmf.page_title import WORKLOAD_TITLE, damaged_title, title_end, title_of
+from zscope.parsers.text.rmf.row_shapes import SHAPES_KEPT, shapes_of
 from zscope.schemas.reports import PrintedFormat
 
 if TYPE_CHECKING:
@@ -99,6 +101,8 @@ class RmfHeading:
     """Line of the title."""
     body: list[Line]
     """The lines below the title except those of the heading, blank lines included."""
+    shapes: list[str] = field(default_factory=list)
+    """The shapes of these lines."""
     page: int | None = None
     identity: IntervalIdentity | None = None
     """None if the system is not known, or the page has no time."""
@@ -126,26 +130,28 @@ def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
     grammar = _SYSPLEX_GRAMMAR if about_sysplex else _GRAMMAR
     after_title = grammar.read(title.text[title_end(title.text) :]).known
     labels = {pair.label: (title.no, pair) for pair in after_title}
-    body = []
-    for at, line in enumerate(page.lines[1:]):
-        pairs = (
-            _heading_labels(line, grammar, out)
-            if at < _SEARCHED and _ANY_LABEL.search(line.text.upper())
-            else ()
-        )
-        for pair in pairs:
+    below, shapes = page.lines[1:], shapes_of(page.lines[1:])
+    taken = []
+    for at, line in enumerate(below[:_SEARCHED]):
+        found = _heading_labels(line.text, grammar) if _may_have_label(shapes[at]) else None
+        if found is None:
+            continue
+        for text in found.others:
+            out.add_unknown_line(line.no, text, "heading")
+        for pair in found.pairs:
             labels.setdefault(pair.label, (line.no, pair))
-        if pairs:
-            out.used(line.no)
-        else:
-            body.append(line)
+        out.used(line.no)
+        taken.append(at)
+    for at in reversed(taken):
+        del below[at], shapes[at]
     values = _Values(labels, out, title.no)
     system, number = values.name("SYSTEM ID"), values.text("PAGE")
     sysplex = values.name("SYSPLEX") if about_sysplex else None
     return RmfHeading(
         damaged or title_of(title.text),
         title.no,
-        body,
+        below,
+        shapes,
         int(number) if re.fullmatch(r"\d{1,6}", number, re.ASCII) else None,
         values.identity(system or sysplex or page.origin.system),
         system is not None,
@@ -156,6 +162,7 @@ def read_heading(page: CapturedReport, out: ReportRows) -> RmfHeading:
     )
 
 
+@lru_cache(maxsize=256)
 def release_level(text: str) -> str | None:
     """Return the release, without the name of the product.
 
@@ -166,20 +173,34 @@ def release_level(text: str) -> str | None:
     return " ".join(words) or None
 
 
-def _heading_labels(line: Line, grammar: LabelGrammar, out: ReportRows) -> tuple[LabelledValue, ...]:
-    """Return the labels of a heading line; none if the line is not part of the heading.
+class _HeadingLine(NamedTuple):
+    """The contents of a line of a heading."""
+
+    pairs: tuple[LabelledValue, ...]
+    """The known labels with their values."""
+    others: list[str]
+    """Other texts."""
+
+
+@lru_cache(maxsize=SHAPES_KEPT)
+def _may_have_label(shape: str) -> bool:
+    """Return whether a line of this shape contains a label of a heading."""
+    return _ANY_LABEL.search(shape.upper()) is not None
+
+
+@lru_cache(maxsize=256)
+def _heading_labels(text: str, grammar: LabelGrammar) -> _HeadingLine | None:
+    """Return the labels of a heading line; None if the line is not part of the heading.
 
     A single label among other text is not a heading: DISPATCH INTERVAL is a field of a report, and EXEC TIME
     is a column name that a line can have more than once.
     """
-    parsed = grammar.read(line.text)
+    parsed = grammar.read(text)
     others = [*parsed.rest, *(pair.label for pair in parsed.pairs if not pair.known)]
     plausible = {pair.label for pair in parsed.known if _is_plausible(pair)}
     if not plausible or (others and len(plausible) < 2):
-        return ()
-    for text in others:
-        out.add_unknown_line(line.no, text, "heading")
-    return parsed.known
+        return None
+    return _HeadingLine(parsed.known, others)
 
 
 def _is_plausible(pair: LabelledValue) -> bool:

@@ -23,12 +23,12 @@ from zscope.parsers.text.rmf.page_write import (
     place_texts,
     right_aligned,
 )
+from zscope.parsers.text.rmf.row_shapes import SHAPES_KEPT, row_shape
 from zscope.parsers.text.rmf.table_layout import (
     COUNT,
     CPU_COUNT,
     CPU_TYPE,
     HUNDREDTHS,
-    SHAPES_KEPT,
     SPAN,
     TENTHS,
     WORD,
@@ -42,7 +42,7 @@ from zscope.parsers.text.rmf.table_layout import (
     RowProblem,
     figures_of,
     layout_of,
-    shape_of,
+    no_figures,
 )
 from zscope.parsers.text.rmf.table_rows import RmfTableRows, is_ruled
 from zscope.schemas.reports import PrintedFormat
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.report_rows import ReportRows
     from zscope.parsers.text.rmf.page_heading import RmfHeading
+    from zscope.parsers.text.rmf.row_shapes import RowShape
 
 DEDICATED = "DED"
 _LETTER = CellShape(re.compile(r"[A-Z]", re.ASCII))
@@ -86,11 +87,11 @@ _PHYSICAL_PCT = frozenset({"physical_management_pct", "physical_effective_pct", 
 _OF_MACHINE = frozenset({"dispatch_ms", "physical_management_pct", "physical_total_pct"})
 
 PARTITION_KIND = RmfRowKind(
-    _FIGURES - {"weight", *_CAPACITY, "capping", "wlm_capping_pct"}, _FIGURES, (_CAPACITY,)
+    "partition", _FIGURES - {"weight", *_CAPACITY, "capping", "wlm_capping_pct"}, _FIGURES, (_CAPACITY,)
 )
-DEACTIVATED_KIND = RmfRowKind(frozenset(), _FIGURES)
-PHYSICAL_KIND = RmfRowKind(_OF_MACHINE, _OF_MACHINE | _SPAN_COLUMNS | _PHYSICAL_PCT)
-TOTAL_KIND = RmfRowKind(_SPAN_COLUMNS | _PHYSICAL_PCT, _SPAN_COLUMNS | _PHYSICAL_PCT | {"weight"})
+DEACTIVATED_KIND = RmfRowKind("partition", frozenset(), _FIGURES)
+PHYSICAL_KIND = RmfRowKind("physical", _OF_MACHINE, _OF_MACHINE | _SPAN_COLUMNS | _PHYSICAL_PCT)
+TOTAL_KIND = RmfRowKind("total", _SPAN_COLUMNS | _PHYSICAL_PCT, _SPAN_COLUMNS | _PHYSICAL_PCT | {"weight"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,15 +158,16 @@ class PartitionPages:
         """Read one page; `width` is the length of its longest line."""
         block: list[Line] = []
         in_table = False
-        for line in heading.body:
-            if not line.text.strip():
+        for line, shape in zip(heading.body, heading.shapes, strict=True):
+            if not line.text or line.text.isspace():
                 continue
-            if self._row(line):
+            if self._row(line, shape):
                 in_table = True
             elif not in_table or label_line(line).known:
                 block.append(line)
             else:
                 self.out.add_unknown_line(line.no, line.text, heading.title)
+        self.table.end_page()
         self.interval_values.read_block(block, width, self.out)
         self.empty = self.empty and not in_table
 
@@ -173,96 +175,73 @@ class PartitionPages:
         """Forget the rows so far: pages before the next row are missing."""
         self._type, self._physical_seen = None, False
 
-    def _row(self, line: Line) -> bool:
+    def _row(self, line: Line, shape: str) -> bool:
         """Read the line if it belongs to the table; return whether it does."""
         if _HEADINGS.match(line.text):
             self._layout = self.table.headings(line, partition_layout, lambda layout: layout.figures)
             self.out.furniture(line.no)
-            return True
-        row = None
-        if self._layout is not None:
-            row = row_in(line.text, self._layout)
-        elif column := _begin_of_headless_row(shape_of(line.text)):
+        elif self._layout is not None and (found := partition_row_shape(shape, self._layout)):
+            self._add(line, found, self._layout)
+        elif self._layout is None and (column := _begin_of_headless_row(shape)):
             self.table.report_headless(line, column)
-            return True
-        if row is None:
-            if not is_ruled(line):
-                return False
+        elif is_ruled(line):
             self.out.furniture(line.no)
-            return True
-        self.table.report_problem(line, row.figures.problem)
-        if row.kind is PHYSICAL_KIND:
-            self._physical(line, row.figures)
-        elif row.kind is TOTAL_KIND:
-            self._total(line, row.figures)
         else:
-            self._partition(line, row)
+            return False
         return True
 
-    def _partition(self, line: Line, row: PartitionRow) -> None:
-        figures = row.figures
-        cpu_type = figures.values.get("cpu_type_name")
-        if cpu_type and cpu_type != self._type:
-            self._type, self._physical_seen = cpu_type, False
-        known: dict[str, Any] = {
-            "row_kind": "partition",
-            "partition_name": line.text[row.name],
-            "partition_status": _STATUS.get(row.letter, row.letter),
-            "boost_type": row.boost,
-        }
-        if weight := figures.values.pop("weight", None):
-            known["dedicated"] = weight == DEDICATED
-            known["weight"] = None if known["dedicated"] else weight
-        self.table.add_row(line, figures, known)
+    def _add(self, line: Line, found: PartitionRowShape, layout: PartitionLayout) -> None:
+        """Add a row, with the type of the processors of its group."""
+        row = found.shape and found.shape.row_in(line.text)
+        if row is not None:
+            known = self._known(line, found.kind, row.get("cpu_type_name"))
+            self.table.add_row(line, row | known)
+        elif (figures := read_row(line.text, layout)) is not None:
+            self.table.report_problem(line, figures.problem)
+            known = self._known(line, found.kind, figures.values.get("cpu_type_name"))
+            self.table.add_figures(line, figures, known)
+        if found.kind == TOTAL_KIND.name:
+            self._type, self._physical_seen = None, False
 
-    def _physical(self, line: Line, figures: RowFigures) -> None:
-        if self._physical_seen:
-            self._type = None
-        self._physical_seen = True
-        self._of_group(line, figures, "physical", _PHYSICAL)
-
-    def _total(self, line: Line, figures: RowFigures) -> None:
-        self._of_group(line, figures, "total", _TOTAL)
-        self._type, self._physical_seen = None, False
-
-    def _of_group(self, line: Line, figures: RowFigures, kind: str, name: str) -> None:
+    def _known(self, line: Line, kind: str, cpu_type: str | None) -> dict[str, Any]:
+        """Return what a row has from the rows above it: the type of its processors, unless it is printed."""
+        if kind == PARTITION_KIND.name:
+            if cpu_type and cpu_type != self._type:
+                self._type, self._physical_seen = cpu_type, False
+            return {}
+        if kind == PHYSICAL_KIND.name:
+            if self._physical_seen:
+                self._type = None
+            self._physical_seen = True
         if self._type is None:
             self.table.report_total_without_rows(line)
-        known = {"row_kind": kind, "partition_name": name, "cpu_type_name": self._type}
-        self.table.add_row(line, figures, known)
+        return {"cpu_type_name": self._type}
 
 
-class PartitionRow(NamedTuple):
-    """A row of the table."""
+class PartitionRowShape(NamedTuple):
+    """The shape of a row of the table."""
 
-    kind: RmfRowKind
-    figures: RowFigures
-    name: slice = slice(0)
-    """Where the name of a partition is."""
-    letter: str = ""
-    """Its status."""
-    boost: str | None = None
-
-
-def row_in(text: str, layout: PartitionLayout) -> PartitionRow | None:
-    """Return the row in a line; None if the line is none."""
-    row = _row_of_shape(shape_of(text), layout)
-    if row is None or row.figures.problem is not None:
-        return row and read_row(text, layout)
-    return row._replace(figures=row.figures.of_line(text))
+    kind: str
+    """As the column `row_kind` has it."""
+    shape: RowShape | None
+    """None if rows of this shape are read one by one."""
 
 
 @lru_cache(maxsize=SHAPES_KEPT)
-def _row_of_shape(shape: str, layout: PartitionLayout) -> PartitionRow | None:
-    return read_row(shape, layout)
+def partition_row_shape(shape: str, layout: PartitionLayout) -> PartitionRowShape | None:
+    """Return what rows of this shape have in common; None if lines of this shape are none."""
+    figures = read_row(shape, layout)
+    return PartitionRowShape(figures.known["row_kind"], row_shape(TABLE, figures)) if figures else None
 
 
-def read_row(text: str, layout: PartitionLayout) -> PartitionRow | None:
-    """Return the row in a line of any shape; None if the line is none."""
+def read_row(text: str, layout: PartitionLayout) -> RowFigures | None:
+    """Return the row in a line; None if the line is none."""
     name, *rest = cells_of(text, WORD)
     for kind, is_kind in ((PHYSICAL_KIND, name.text == _PHYSICAL), (TOTAL_KIND, _is_total([name, *rest]))):
         if is_kind:
-            return PartitionRow(kind, _figures(rest, kind, layout))
+            figures = _figures(rest, kind, layout)
+            figures.known["partition_name"] = name.text
+            return figures
     number = _status_among(rest, layout)
     is_near = abs(name.start - layout.name.start) <= _SHIFTED_MOST
     if number is None or not is_near or not _NAME.fullmatch(name.text):
@@ -271,7 +250,15 @@ def read_row(text: str, layout: PartitionLayout) -> PartitionRow | None:
     boost = _boost_among(rest, layout)
     kind = DEACTIVATED_KIND if letter == "D" else PARTITION_KIND
     figures = _figures([cell for cell in rest if cell is not boost], kind, layout)
-    return PartitionRow(kind, figures, slice(name.start - 1, name.end), letter, boost and boost.text)
+    for column, cell in (("partition_name", name), ("boost_type", boost)):
+        if cell is not None:
+            figures.values[column], figures.spans[column] = cell.text, cell.span
+    figures.known["partition_status"] = _STATUS.get(letter, letter)
+    if weight := figures.values.get("weight"):
+        figures.known["dedicated"] = weight == DEDICATED
+        if weight == DEDICATED:
+            figures.known["weight"] = None
+    return figures
 
 
 def _figures(cells: Sequence[Cell], kind: RmfRowKind, layout: PartitionLayout) -> RowFigures:
@@ -282,7 +269,7 @@ def _figures(cells: Sequence[Cell], kind: RmfRowKind, layout: PartitionLayout) -
     shifts = [cell.end - place.edge for cell, place in zip(spans, places, strict=False) if place]
     if any(abs(shift) > _SHIFTED_MOST for shift in shifts):
         text = "the dispatch times are not under their headings; the figures of this row are skipped"
-        return RowFigures(problem=RowProblem(spans[0].start, text))
+        return no_figures(kind, RowProblem(spans[0].start, text))
     return figures_of(cells, layout.figures, kind, shifts[0] if shifts else 0)
 
 

@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.parsers.text.printed_cells import Cell, cells_of
 from zscope.parsers.text.report_rows import quoted
@@ -169,10 +168,15 @@ _EXACT = 1
 class RmfRowKind:
     """The columns of one kind of row."""
 
+    name: str
+    """As the column `row_kind` has it."""
     required: frozenset[str]
     allowed: frozenset[str]
     together: tuple[tuple[str, str], ...] = ()
     """Columns of which a row has both or none."""
+    word: re.Pattern[str] = WORD
+    first: int = 0
+    """The number of the first word that can be a figure."""
 
 
 class RowProblem(NamedTuple):
@@ -194,52 +198,29 @@ class RowFigures:
     changed: list[str] = field(default_factory=list)
     """Headings of values with an asterisk after them."""
     problem: RowProblem | None = None
-    spans: dict[str, slice] = field(default_factory=dict, compare=False)
+    spans: dict[str, slice] = field(default_factory=dict)
     """Where each value is in its line."""
-    extra_spans: dict[str, slice] = field(default_factory=dict, compare=False)
+    known: dict[str, Any] = field(default_factory=dict)
+    """Values that are not printed, such as the kind of the row."""
 
-    def of_line(self, text: str) -> RowFigures:
-        """Return the figures of another line of the same shape."""
-        values = {name: text[span] for name, span in self.spans.items()}
-        extra = {heading: text[span] for heading, span in self.extra_spans.items()}
-        return RowFigures(values, extra, self.changed)
-
-
-_DIGITS = str.maketrans("012345678", "9" * 9)
-SHAPES_KEPT = 4096
-"""So many shapes of lines are remembered, with what is where in them."""
+    def all_extra(self) -> dict[str, str]:
+        """Return what has no column, with the headings of what changed."""
+        return {**self.extra, "changed": ", ".join(self.changed)} if self.changed else self.extra
 
 
-def shape_of(text: str) -> str:
-    """Return a line with a nine for each digit. No pattern of a row tells digits apart, so that lines of the
-    same shape have the same figures in the same places.
-
-    >>> shape_of(" 0    CP     100.00")
-    ' 9    CP     999.99'
-    """
-    return text.translate(_DIGITS)
+def figures_in(text: str, layout: RmfLayout, kind: RmfRowKind) -> RowFigures:
+    """Return the figures of a line."""
+    return figures_of(cells_of(text, kind.word)[kind.first :], layout, kind)
 
 
-def figures_in(
-    text: str, layout: RmfLayout, kind: RmfRowKind, word: re.Pattern[str], first: int = 0
-) -> RowFigures:
-    """Return the figures of a line, from the word with this number on."""
-    figures = _figures_of_shape(shape_of(text), layout, kind, word, first)
-    if figures.problem is None:
-        return figures.of_line(text)
-    return figures_of(cells_of(text, word)[first:], layout, kind)
-
-
-@lru_cache(maxsize=SHAPES_KEPT)
-def _figures_of_shape(
-    shape: str, layout: RmfLayout, kind: RmfRowKind, word: re.Pattern[str], first: int
-) -> RowFigures:
-    return figures_of(cells_of(shape, word)[first:], layout, kind)
+def no_figures(kind: RmfRowKind, problem: RowProblem) -> RowFigures:
+    """Return a row of this kind without figures."""
+    return RowFigures(problem=problem, known={"row_kind": kind.name})
 
 
 def figures_of(cells: Sequence[Cell], layout: RmfLayout, kind: RmfRowKind, shift: int = 0) -> RowFigures:
     """Assign each cell to its column; `shift` is how much further right the row is than its headings."""
-    row = _RowAssignment(layout, kind, RowFigures())
+    row = _RowAssignment(layout, kind, RowFigures(known={"row_kind": kind.name}))
     last = cells[-1] if cells else Cell("", 1, 1)
     for cell in cells:
         text = cell.text.rstrip(_CHANGED)
@@ -259,7 +240,7 @@ def figures_of(cells: Sequence[Cell], layout: RmfLayout, kind: RmfRowKind, shift
         else:
             problem = f"{quoted(cell.text)} is not a figure of the column {place.heading}"
             if row.problem_cell or index < row.next_index or abs(end - place.edge) > _EXACT:
-                return _no_figures(cell.start, problem)
+                return row.none(cell.start, problem)
             row.skip(index, RowProblem(cell.start, problem))
     return row.complete(last)
 
@@ -286,14 +267,13 @@ class _RowAssignment:
     def assign(self, index: int, place: RmfColumnPlace, figure: Cell, *, changed: bool) -> None:
         """Assign a figure, whose end is that of an unshifted row."""
         self.next_index = index + 1
-        text, start = figure.text, figure.start - 1
+        text = figure.text
         if text[0].isdigit():
             self.distance = max(self.distance, abs(figure.end - place.edge))
-        span = slice(start, start + len(text))
         if place.name:
-            self.figures.values[place.name], self.figures.spans[place.name] = text, span
+            self.figures.values[place.name], self.figures.spans[place.name] = text, figure.span
         else:
-            self.figures.extra[place.heading], self.figures.extra_spans[place.heading] = text, span
+            self.figures.extra[place.heading] = text
         if changed:
             self.figures.changed.append(place.heading)
 
@@ -308,6 +288,10 @@ class _RowAssignment:
         needed.discard(self.skipped)
         return [n for n, place in enumerate(places) if place.name in needed and place.name not in names]
 
+    def none(self, column: int, why: str) -> RowFigures:
+        """Return no figures of the row, and why."""
+        return no_figures(self.kind, RowProblem(column, f"{why}; the figures of this row are skipped"))
+
     def may_begin_next(self, end: int) -> bool:
         """Return whether a figure that ends here can be the beginning of the next one."""
         following = [*self.missing_columns(), min(self.next_index, len(self.layout.places) - 1)][0]
@@ -320,7 +304,7 @@ class _RowAssignment:
     def without_invalid(self, problem: RowProblem) -> RowFigures:
         """Return the other figures if all are present and in place."""
         if self.distance > _EXACT or self.missing_columns():
-            return _no_figures(problem.column, problem.text)
+            return self.none(problem.column, problem.text)
         self.figures.problem = problem._replace(text=f"{problem.text}; it is null")
         return self.figures
 
@@ -333,7 +317,7 @@ class _RowAssignment:
             return self.figures
         if missing[0] < self.next_index:
             place = self.layout.places[missing[0]]
-            return _no_figures(place.edge, f"there is no figure under {place.heading}, but there are others")
+            return self.none(place.edge, f"there is no figure under {place.heading}, but there are others")
         # The last figure may have lost its end, or may belong to a missing one.
         self.figures.values.pop(self.layout.places[self.next_index - 1].name, None)
         return self.ended(last)
@@ -341,7 +325,7 @@ class _RowAssignment:
     def ended(self, last: Cell) -> RowFigures:
         """Return the figures of a row that ends early."""
         if self.distance > _EXACT:
-            return _no_figures(last.start, "figures are missing, and others are not in their places")
+            return self.none(last.start, "figures are missing, and others are not in their places")
         missing = self.missing_columns()
         where = f"before {self.layout.places[missing[0]].heading}" if missing else f"in {quoted(last.text)}"
         self.figures.problem = RowProblem(
@@ -355,7 +339,3 @@ def _fits(text: str, end: int, place: RmfColumnPlace) -> bool:
     if usual.fullmatch(text):
         return True
     return end == place.edge and other is not None and other.fullmatch(text) is not None
-
-
-def _no_figures(column: int, why: str) -> RowFigures:
-    return RowFigures(problem=RowProblem(column, f"{why}; the figures of this row are skipped"))

@@ -44,6 +44,8 @@ class RmfTableRows:
     _rowless: Line | None = None
     """The last heading line, until a row follows it."""
     _told_again: bool = False
+    _handed_on: int = 0
+    """The number of rows that were handed on."""
 
     def headings(
         self, line: Line, columns_of: Callable[[str], _Columns], layout_of: Callable[[_Columns], RmfLayout]
@@ -94,26 +96,34 @@ class RmfTableRows:
                 problem = f"there is no total of {kind} after these rows: the table may be cut"
                 self.out.issue(Code.REPORT_CUT, problem, last, 1, table=self.table)
 
-    def add_row(self, line: Line, figures: RowFigures, known: dict[str, Any]) -> dict[str, Any]:
+    def add_figures(self, line: Line, figures: RowFigures, known: dict[str, Any]) -> dict[str, Any]:
         """Add a row with the printed figures and further values.
 
         Only the first of several rows with the same key is added, and returned.
         """
+        values = {**figures.values, **figures.known, **known}
+        return self.add_row(line, self.out.typed(self.table, line.no, values, figures.all_extra()))
+
+    def add_row(self, line: Line, row: dict[str, Any]) -> dict[str, Any]:
+        """Add a row of typed values.
+
+        Only the first of several rows with the same key is added, and returned.
+        """
         self._rowless = None
-        values = figures.values | known
-        key = _about(values)
-        if key is not None and (before := self._by_key.get(key)) is not None:
+        key = tuple(map(row.get, _ABOUT)) if row.get("cpu_type_name") else None
+        if key is not None and (before := self._by_key.setdefault(key, row)) is not row:
             self._tell_again(line, before["line_no"])
             return before
         self._told_again = False
-        extra = dict(figures.extra)
-        if figures.changed:
-            extra["changed"] = ", ".join(figures.changed)
-        row = self.out.row(self.table, line.no, values, extra)
+        row["line_no"] = line.no
+        self.out.used(line.no)
         self.rows.append(row)
-        if key is not None:
-            self._by_key[key] = row
         return row
+
+    def end_page(self) -> None:
+        """Hand on the rows of a page."""
+        self.out.add_rows(self.table, self.rows[self._handed_on :])
+        self._handed_on = len(self.rows)
 
     def _tell_again(self, line: Line, before: int) -> None:
         """Report a repeated row, once for adjacent ones."""
@@ -122,13 +132,6 @@ class RmfTableRows:
             problem = f"the row has the same key as the one in line {before}; it is skipped"
             self.out.issue(Code.REPORT_REPEATED, problem, line.no, 1, table=self.table)
             self._told_again = True
-
-
-def _about(values: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Return the key of a row; None if it is not complete."""
-    if not values.get("cpu_type_name"):
-        return None
-    return tuple(map(values.get, _ABOUT))
 
 
 def types_of(rows: Iterable[Row]) -> list[str]:

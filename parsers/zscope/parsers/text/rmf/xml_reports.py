@@ -254,7 +254,7 @@ def read_cpu_xml(unit: XmlElement, sheet: FileRows, *, second: bool = False) -> 
                 _table(interval, part.text_at("name"), table, out)
     interval.values["changed_labels"] = ",".join(interval.changed) or None
     row = out.row("rmf_interval", unit.line, interval.values, interval.extra, interval.lines)
-    check_interval(row, interval.cpus, interval.partitions, out)
+    check_interval({**out.common, **row}, interval.cpus, interval.partitions, out)
 
 
 def _cycle(unit: XmlElement, out: ReportRows) -> int | None:
