@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.parsers.issues import Code
@@ -14,7 +15,7 @@ from zscope.parsers.text.spelling import edit_distance, nearly
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence, Set
+    from collections.abc import Iterable, Sequence
 
     from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.report_rows import ReportRows
@@ -27,6 +28,7 @@ _COLUMNS = {
     for field in report_table(TABLE).columns
     if field.label and field.label not in _NOT_IN_BLOCKS
 }
+_ALL_LABELS = frozenset(_COLUMNS)
 _GRAMMAR = LabelGrammar(_COLUMNS)
 _SHORT = [label for label in _COLUMNS if len(label) == 2]
 MACHINE_LABELS = frozenset(
@@ -71,9 +73,22 @@ _LONGEST_COUNT = 6
 _SHORT_LABEL = re.compile(r"[A-Z0-9/%. -]{2,40}", re.ASCII | re.IGNORECASE)
 
 
-class _ParsedLine(NamedTuple):
-    line: Line
-    content: LabelLine
+class _BlockValue(NamedTuple):
+    """A value in a block of label lines."""
+
+    pair: LabelledValue
+    text: str
+    """The value without the mark of a change."""
+    is_whole: bool
+    """Whether the value is complete."""
+
+
+class _BlockLine(NamedTuple):
+    """A line of a block."""
+
+    values: tuple[_BlockValue, ...]
+    rest: tuple[str, ...]
+    """Texts that are neither label nor value."""
 
 
 def label_line(line: Line) -> LabelLine:
@@ -93,42 +108,35 @@ class IntervalValues:
     """Labels whose values changed during the interval."""
 
     def read_block(
-        self, block: Sequence[Line], width: int, out: ReportRows, labels: Set[str] = _COLUMNS.keys()
+        self, block: Sequence[Line], width: int, out: ReportRows, labels: frozenset[str] = _ALL_LABELS
     ) -> None:
         """Read the label lines of one page, which has these labels; `width` is the length of its longest
         line.
         """
-        parsed = []
-        for line in block:
-            content = label_line(line)
-            if all(pair.label in labels for pair in content.known):
-                parsed.append(_ParsedLine(line, content))
-            else:
-                out.add_unknown_line(line.no, line.text)
-        pairs = [pair for _, content in parsed for pair in content.pairs]
-        edges = _right_edges(pairs)
-        furthest = max((pair.label_column for pair in pairs), default=0)
+        parsed = list(
+            zip(block, _block_lines(tuple([line.text for line in block]), width, labels), strict=True)
+        )
         for line, content in parsed:
+            if content is None:
+                out.add_unknown_line(line.no, line.text)
+        for line, content in parsed:
+            if content is None:
+                continue
             for text in content.rest:
                 out.add_unknown_line(line.no, text)
-            if content.pairs:
+            if content.values:
                 out.used(line.no)
-            for pair in content.pairs:
-                last = pair.end >= len(line.text)
-                at_edge = pair.end == width or (pair.label in _FIRST_LINE and pair.end < furthest)
-                before_edge = any(pair.end < edge <= pair.end + _LONGEST_COUNT for edge in edges)
-                self._read_value(line, pair, last=last, ends_early=last and (at_edge or before_edge), out=out)
+            for value in content.values:
+                self._read_value(line, value, out)
 
-    def _read_value(
-        self, line: Line, pair: LabelledValue, *, last: bool, ends_early: bool, out: ReportRows
-    ) -> None:
-        text = pair.value.removesuffix(_CHANGED).rstrip()
+    def _read_value(self, line: Line, value: _BlockValue, out: ReportRows) -> None:
+        pair, text = value.pair, value.text
         if not pair.known and not _SHORT_LABEL.fullmatch(pair.label):
             out.add_unknown_line(line.no, f"{pair.label}  {pair.value}")
             return
         if not text:
             return
-        if not _is_whole(pair.label, text, last=last, ends_early=ends_early):
+        if not value.is_whole:
             problem = f"{quoted(text)} is not a complete value of {pair.label}: the column is null"
             out.issue(Code.BAD_VALUE, problem, line.no, pair.column, field=pair.label, table=TABLE)
             return
@@ -155,6 +163,33 @@ class IntervalValues:
         return next(
             (short for short in missing if len(label) == 2 and edit_distance(label, short) == 1), None
         )
+
+
+@lru_cache(maxsize=256)
+def _block_lines(block: tuple[str, ...], width: int, labels: frozenset[str]) -> tuple[_BlockLine | None, ...]:
+    """Return the contents of the lines of a block, None for a line with other labels. Remembered, because the
+    intervals of a system have the same blocks.
+    """
+    read = [_GRAMMAR.read(text) for text in block]
+    parsed = [content if all(pair.label in labels for pair in content.known) else None for content in read]
+    pairs = [pair for content in parsed if content for pair in content.pairs]
+    edges = _right_edges(pairs)
+    furthest = max((pair.label_column for pair in pairs), default=0)
+
+    def with_value(pair: LabelledValue, length: int) -> _BlockValue:
+        last = pair.end >= length
+        at_edge = pair.end == width or (pair.label in _FIRST_LINE and pair.end < furthest)
+        before_edge = any(pair.end < edge <= pair.end + _LONGEST_COUNT for edge in edges)
+        text = pair.value.removesuffix(_CHANGED).rstrip()
+        is_whole = _is_whole(pair.label, text, last=last, ends_early=last and (at_edge or before_edge))
+        return _BlockValue(pair, text, is_whole)
+
+    return tuple(
+        _BlockLine(tuple(with_value(pair, len(text)) for pair in content.pairs), content.rest)
+        if content
+        else None
+        for text, content in zip(block, parsed, strict=True)
+    )
 
 
 def _is_whole(label: str, text: str, *, last: bool, ends_early: bool) -> bool:

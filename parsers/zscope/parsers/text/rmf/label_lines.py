@@ -39,13 +39,10 @@ class LabelLine(NamedTuple):
     """The contents of a line."""
 
     pairs: tuple[LabelledValue, ...]
+    known: tuple[LabelledValue, ...]
+    """The values with known labels."""
     rest: tuple[str, ...]
     """Texts that are neither label nor value."""
-
-    @property
-    def known(self) -> tuple[LabelledValue, ...]:
-        """Return the values with known labels."""
-        return tuple(pair for pair in self.pairs if pair.known)
 
 
 class LabelGrammar:
@@ -79,10 +76,12 @@ class LabelGrammar:
 
     def _read(self, text: str) -> LabelLine:
         if len(text) > LONGEST:
-            return LabelLine((), (text,))
+            return LabelLine((), (), (text,))
         result = self._line.parse_string(text)
+        pairs = tuple(piece for piece in result if isinstance(piece, LabelledValue))
         return LabelLine(
-            tuple(piece for piece in result if isinstance(piece, LabelledValue)),
+            pairs,
+            tuple(pair for pair in pairs if pair.known),
             tuple(piece for piece in result if isinstance(piece, str)),
         )
 
