@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class LineUse(IntEnum):
@@ -31,6 +31,9 @@ class LineUse(IntEnum):
     """Part of a report of which no table is selected."""
     ROW = 5
     ISSUE = 6
+
+
+_OWED = bytes.maketrans(bytes([LineUse.OUTSIDE]), bytes([LineUse.OWED]))
 
 
 class LineLedger:
@@ -64,9 +67,12 @@ class LineLedger:
                 LineUse.OUTSIDE if text and not text.isspace() else LineUse.BLANK for text in texts
             )
 
-    def owe(self, numbers: Iterable[int]) -> None:
-        """Note that these lines are part of a report; blank lines are of no importance."""
-        uses = self._uses
+    def owe(self, numbers: Sequence[int]) -> None:
+        """Note that these lines are part of a report; blank ones are of no importance."""
+        uses, first, last = self._uses, numbers[0], numbers[-1]
+        if numbers == [*range(first, last + 1)]:
+            uses[first : last + 1] = uses[first : last + 1].translate(_OWED)
+            return
         for number in numbers:
             if number < len(uses) and uses[number] == LineUse.OUTSIDE:
                 uses[number] = LineUse.OWED

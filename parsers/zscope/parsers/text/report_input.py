@@ -260,8 +260,8 @@ class ReportInput:
         grammars: dict[str, Grammar] = {}
         others = 0
         for report in captured:
-            self.ledger.owe(line.no for line in report.lines if line.text.strip())
-            self.ledger.take_all((line.no for line in report.lines), LineUse.BLANK)
+            self.ledger.take_all([no for no, text in report.lines if not text.strip()], LineUse.BLANK)
+            self.ledger.owe([no for no, _ in report.lines])
             family = known[report.family]
             if family in wanted or family.refused.match(report.lines[0].text):
                 if family.name not in grammars:

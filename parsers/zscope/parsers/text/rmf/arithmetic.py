@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf.cpu import CPU_COLUMNS
 from zscope.parsers.text.rmf.partition import PARTITION_COLUMNS
-from zscope.parsers.text.rmf.table_rows import types_of
 from zscope.schemas.reports import report_table
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _name(row: Row) -> str:
     return f"{kind} {row['cpu_id']:X}" if row.get("cpu_id") is not None else f"all {kind}"
 
 
+@lru_cache(maxsize=256)
 def sum_tolerance(addends: int, unit: float) -> float:
     """Return how much a sum of rounded figures may differ from the rounded sum.
 
@@ -78,8 +79,17 @@ def sum_tolerance(addends: int, unit: float) -> float:
 
 def all_values(rows: Iterable[Row], column: str) -> list[float] | None:
     """Return the figures of all rows, or None if one is missing."""
-    values = [row.get(column) for row in rows]
-    return None if None in values else [float(value) for value in values if value is not None]
+    values: list[Any] = [row.get(column) for row in rows]
+    return None if None in values else values
+
+
+def by_type(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each type of processor, in their order."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if kind := row.get("cpu_type_name"):
+            found.setdefault(kind, []).append(row)
+    return found
 
 
 _AT_MOST_ALL = (
@@ -97,8 +107,7 @@ def check_cpus(cpus: Sequence[Row], out: ReportRows) -> None:
         _range(checks, row)
         if row["row_kind"] == "processor":
             _multithreading(checks, row)
-    for kind in types_of(cpus):
-        of_kind = [row for row in cpus if row.get("cpu_type_name") == kind]
+    for of_kind in by_type(cpus).values():
         totals = [row for row in of_kind if row["row_kind"] == "total"]
         processors = [row for row in of_kind if row["row_kind"] == "processor"]
         if len(totals) == 1 and processors:
@@ -230,17 +239,20 @@ class PartitionChecks:
     _checks: FigureChecks = field(init=False)
     _seconds: float = field(init=False)
     """Length of the interval; 0 if it is not known."""
+    _cpus_by_type: dict[str, list[Row]] = field(init=False)
+    _by_type: dict[str, list[Row]] = field(init=False)
+    """The partitions of each type of processor."""
 
     def __post_init__(self) -> None:
         self._checks = FigureChecks("rmf_partition", self.out)
         self._seconds = (self.interval.get("interval_ms") or 0) / 1000
+        self._cpus_by_type, self._by_type = by_type(self.cpus), by_type(self.partitions)
 
     def run(self) -> None:
         """Check every type of processor."""
         self._count()
         self._machine()
-        for kind in types_of(self.partitions):
-            rows = [row for row in self.partitions if row.get("cpu_type_name") == kind]
+        for kind, rows in self._by_type.items():
             totals = [row for row in rows if row["row_kind"] == "total"]
             others = [row for row in rows if row["row_kind"] != "total"]
             for row in rows:
@@ -264,7 +276,7 @@ class PartitionChecks:
         """Check the numbers of processors by type against the number of all."""
         changed = set((self.interval.get("changed_labels") or "").split(","))
         counts = [self.interval.get(column) for column in set(_PHYSICAL_COUNT.values())]
-        needed = [self.interval.get(_PHYSICAL_COUNT.get(kind, "")) for kind in types_of(self.partitions)]
+        needed = [self.interval.get(_PHYSICAL_COUNT.get(kind, "")) for kind in self._by_type]
         if changed.isdisjoint(_PHYSICAL_COUNT) and any(counts) and None not in needed:
             computed = sum(count or 0 for count in counts)
             relation = "the sum of the kinds of processors"
@@ -273,8 +285,7 @@ class PartitionChecks:
             )
 
     def _cpu_rows(self, kind: str) -> list[Row]:
-        rows = [row for row in self.cpus if row["row_kind"] == "processor"]
-        return [row for row in rows if row.get("cpu_type_name") == kind]
+        return [row for row in self._cpus_by_type.get(kind, ()) if row["row_kind"] == "processor"]
 
     def _is_own(self, row: Row) -> bool:
         own = self.interval.get("partition_name")
@@ -292,21 +303,21 @@ class PartitionChecks:
         count = row.get("logical_cpus")
         if not count or not self._seconds:
             return
-        counts = [float(count)]
+        counts = [count]
         online = (all_values(self._cpu_rows(kind), "online_pct") if self._is_own(row) else None) or []
-        if online and set(online) == {100.0}:
+        if online and {*online} == {100.0}:
             relation = "counting those that were online throughout"
             self._checks.expect(row, "logical_cpus", len(online), 0, relation)
         elif 0 < sum(online) / 100 < count:
             counts.append(sum(online) / 100)
+        lowest = min(counts)
+        by_rounding = _COUNT_ROUNDED / lowest if any(number % 1 for number in counts) else 0
+        relation = "its time divided by the processors and the interval"
         for column, time in (("logical_effective_pct", "effective_ms"), ("logical_total_pct", "dispatch_ms")):
             if row.get(time) is None:
                 continue
             computed = [row[time] / 10 / (number * self._seconds) for number in counts]
-            tolerance = self._tolerance(min(counts), computed[0])
-            if any(number % 1 for number in counts):
-                tolerance += computed[0] * _COUNT_ROUNDED / min(counts)
-            relation = "its time divided by the processors and the interval"
+            tolerance = self._tolerance(lowest, computed[0]) + computed[0] * by_rounding
             self._checks.expect_any(row, column, computed, tolerance, relation)
             if column == "logical_total_pct":
                 self._lpar_busy(row, kind)
@@ -318,7 +329,7 @@ class PartitionChecks:
         online = all_values(self._cpu_rows(kind), "online_pct")
         throughout = bool(online) and set(online or ()) == {100.0}
         waits = row.get("dedicated") or self.interval.get("wait_completion")
-        totals = [r for r in self.cpus if r["row_kind"] == "total" and r.get("cpu_type_name") == kind]
+        totals = [other for other in self._cpus_by_type.get(kind, ()) if other["row_kind"] == "total"]
         if not throughout or waits or len(totals) != 1:
             return
         average = totals[0].get("lpar_busy_pct")
@@ -352,14 +363,14 @@ class PartitionChecks:
 
     def _totals(self, total: Row, others: list[Row]) -> None:
         checks, relation = self._checks, "the sum of the lines above"
+        partitions = [row for row in others if row["row_kind"] == "partition"]
         for column in (*_TIMES, *_PERCENTAGES):
             # The row *PHYSICAL* has no effective time.
-            rows = [row for row in others if "effective" not in column or row["row_kind"] == "partition"]
-            values = all_values(rows, column)
+            values = all_values(partitions if "effective" in column else others, column)
             if values:
                 unit = 1 if column in _TIMES else HUNDREDTH
                 checks.expect(total, column, sum(values), sum_tolerance(len(values), unit), relation)
-        sharing = [row for row in others if row["row_kind"] == "partition" and not row.get("dedicated")]
+        sharing = [row for row in partitions if not row.get("dedicated")]
         weights = all_values(sharing, "weight")
         dedicated = any(row.get("dedicated") for row in others)
         if weights is not None and not (dedicated and (total.get("weight") or 0) > sum(weights)):
@@ -382,8 +393,8 @@ class PartitionChecks:
         share = 100 * weight / total_weight * processors
         if share > 100 * count:
             return
-        for row in self.cpus:
-            if row["row_kind"] == "total" and row.get("cpu_type_name") == kind:
+        for row in self._cpus_by_type.get(kind, ()):
+            if row["row_kind"] == "total":
                 relation = "weight / sum of weights x physical processors"
                 FigureChecks("rmf_cpu", self.out).expect(row, "share_pct", share, TENTH, relation)
 
