@@ -90,6 +90,8 @@ class ReplyCollector:
     _open: list[SyslogReply] = field(default_factory=list)
     _orphans: set[str] = field(default_factory=set)
     """Connectors of lines without a beginning that were reported."""
+    _ended: set[str] = field(default_factory=set)
+    """Connectors of reports whose last line was read, until another message has them."""
     in_log: bool = False
     """Whether the text has records of a log."""
 
@@ -136,6 +138,7 @@ class ReplyCollector:
             return
         reply.connector = connector[1].lstrip("0") if connector else ""
         self._orphans.discard(reply.connector)
+        self._ended.discard(reply.connector)
         stale = no - MOST_LINES_BETWEEN
         for other in list(self._open):
             same = (other.connector, other.system) == (reply.connector, reply.system)
@@ -161,11 +164,18 @@ class ReplyCollector:
         elif self.is_report_line(text):
             self._suspect(reply, no, text)
         reply.complete = match["type"] == "E"
+        if reply.complete and reply.wanted:
+            self._ended.add(connector)
         if reply.complete or len(reply.lines) > MOST_LINES:
             yield from self._close(reply)
 
     def _orphan(self, no: int, connector: str, text: str) -> None:
         """Report a line without a beginning if it may be part of a display."""
+        if connector in self._ended:
+            self._ended.discard(connector)
+            problem = f"{quoted(text)} follows the last line of its reply: lines may be in the wrong order"
+            self.report_problem(no, problem)
+            return
         if not self.is_report_line(text):
             if connector in self._orphans or not any(reply.wanted for reply in self._open):
                 self.add_outside(Line(no, text))
