@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 PASEARCH, POLICY = "world/policy/pasearch.CLI1.txt", "world/policy/policy.CLI2.conf"
 NETSTAT, TSO = "reports/netstat.SYSA.2026-03-02.txt", "reports/netstat.SYSB.2026-03-02.txt"
 SYSLOG = "reports/syslog.txt"
+FTPD_USES = (
+    "DR                                        403 00000090  FTPD                  4                  1404\n"
+)
+TCPIP_USES = (
+    "ER                                        403 00000090  TCPIP                 3                  1404\n"
+)
+RMF = "reports/rmf-cpu.SYSB.txt"
 MESSAGES = "world/logs/syslog-tls.txt"
 NETSTAT_CAPTURE, PASEARCH_CAPTURE, RMF_CAPTURE = "netstat", "attls", "rmf"
 """Captures of displays of all kinds."""
@@ -156,6 +163,20 @@ CASES = (
         "'HttpCdpEnable' is in TTLSGskAdvancedParms and belongs into TTLSGskHttpCdpParms",
     ),
     Reported(RMF_CAPTURE, " CP    6 ", " BP    6 ", Code.UNKNOWN_COLUMN, "differs in one character from CP"),
+    Reported(
+        RMF,
+        "MVS BUSY   PARKED ",
+        "MVS BUSY   PARKEN ",
+        Code.UNKNOWN_COLUMN,
+        "'PARKEN' is unknown, and missing at its place are PARKED, PROD, UTIL",
+    ),
+    Reported(
+        SYSLOG,
+        FTPD_USES + TCPIP_USES,
+        TCPIP_USES + FTPD_USES,
+        Code.UNKNOWN_LINE,
+        "follows the last line of its reply",
+    ),
     Reported(
         SYSLOG, "Number of resets", "Number if resets", Code.UNKNOWN_COLUMN, "nearly the same as Number of"
     ),

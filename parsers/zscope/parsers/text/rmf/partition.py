@@ -114,7 +114,7 @@ def partition_layout(text: str) -> PartitionLayout:
     figures = tuple(place for place in layout.places if place not in {name, status, boost})
     if name is None or status is None or not figures:
         raise HeadingUnreadableError(text.strip())
-    return PartitionLayout(name, status, boost, RmfLayout(figures, layout.missing))
+    return PartitionLayout(name, status, boost, RmfLayout(figures, layout.missing, layout.doubtful))
 
 
 def spans_among(cells: Iterable[Cell]) -> list[Cell]:

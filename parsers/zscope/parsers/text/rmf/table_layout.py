@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.parsers.text.printed_cells import Cell, cells_of
@@ -71,6 +71,16 @@ class RmfColumn:
     """Not in all releases and modes."""
 
 
+class DoubtfulHeading(NamedTuple):
+    """An unknown heading where known ones can be that the report lacks: it may be one of them, damaged."""
+
+    words: str
+    start: int
+    """Where it begins."""
+    lacking: tuple[str, ...]
+    """The known headings."""
+
+
 class RmfColumnPlace(NamedTuple):
     """A column of a report with its position."""
 
@@ -91,6 +101,7 @@ class RmfLayout:
     places: tuple[RmfColumnPlace, ...]
     missing: str = ""
     """The first heading that a cut heading line lacks."""
+    doubtful: tuple[DoubtfulHeading, ...] = ()
     bounds: tuple[float, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -117,6 +128,7 @@ def layout_of(text: str, columns: Sequence[RmfColumn]) -> RmfLayout:
     if len(text) > LONGEST:
         raise HeadingUnreadableError(text[:LONGEST].strip())
     places: list[RmfColumnPlace] = []
+    unknown: list[DoubtfulHeading] = []
     first = 0
     for words, start, end in _headings(text, columns):
         index = _next_column(columns, first, words)
@@ -124,6 +136,8 @@ def layout_of(text: str, columns: Sequence[RmfColumn]) -> RmfLayout:
             if words in {column.heading for column in columns}:
                 raise HeadingUnreadableError(words)
             places.append(RmfColumnPlace("", words, ANYTHING, start, end))
+            possible = takewhile(lambda column: column.optional, columns[first:])
+            unknown.append(DoubtfulHeading(words, start, tuple(column.heading for column in possible)))
             continue
         first, column = index + 1, columns[index]
         places.append(RmfColumnPlace(column.name, words, column.shape, start, end + column.shift))
@@ -138,7 +152,13 @@ def layout_of(text: str, columns: Sequence[RmfColumn]) -> RmfLayout:
         places.pop()
     if not places or any(one.edge >= other.edge for one, other in pairwise(places)):
         raise HeadingUnreadableError(text.strip())
-    return RmfLayout(tuple(places), rest[0] if rest else "")
+    present = {place.heading for place in places}
+    doubtful = tuple(
+        heading._replace(lacking=lacking)
+        for heading in unknown
+        if (lacking := tuple(words for words in heading.lacking if words not in present))
+    )
+    return RmfLayout(tuple(places), rest[0] if rest else "", doubtful)
 
 
 def _headings(text: str, columns: Sequence[RmfColumn]) -> Iterator[tuple[str, int, int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zscope.parsers.issues import Code
+from zscope.parsers.text.report_rows import quoted
 from zscope.parsers.text.rmf.interval_values import label_line
 from zscope.parsers.text.rmf.table_layout import HeadingUnreadableError
 
@@ -63,6 +64,12 @@ class RmfTableRows:
         if missing := layout_of(columns).missing:
             problem = f"the column headings end before {missing}; the columns from there on are null"
             self.out.issue(Code.REPORT_CUT, problem, line.no, len(line.text) + 1, table=self.table)
+        for heading in layout_of(columns).doubtful:
+            problem = f"the column heading {quoted(heading.words)} is unknown, and missing at its place are "
+            problem += f"{', '.join(heading.lacking)}: if one of them has a wrong letter, its column is null"
+            self.out.issue(
+                Code.UNKNOWN_COLUMN, problem, line.no, heading.start, field=heading.words, table=self.table
+            )
         return columns
 
     def report_headless(self, line: Line, column: int) -> None:
