@@ -302,6 +302,7 @@ class ReportSplitter:
         )
         self._report.lines += rows_above(heading, self._above, self.defaults.renamed_columns)
         self._above.clear()
+        self._goes_on = self._margin.is_empty
 
     def _begin_without_heading(self, number: int, text: str, family: ReportFamily) -> None:
         self._report_damaged_heading()

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.parsers.issues import Code
 from zscope.parsers.text.rmf.cpu import CPU_COLUMNS
@@ -228,6 +228,18 @@ _COUNT_ROUNDED = 0.05
 """A number of logical processors that is not whole is rounded by up to this much."""
 
 
+class _Rounding(NamedTuple):
+    """How far percentages can be off that are rounded and computed from rounded times."""
+
+    least: float
+    for_each: float
+    """So much more for each point of the percentage."""
+
+    def of(self, percentage: float) -> float:
+        """Return the tolerance of a percentage."""
+        return self.least + self.for_each * percentage
+
+
 @dataclass(slots=True)
 class PartitionChecks:
     """Checks the partitions of one interval."""
@@ -255,9 +267,10 @@ class PartitionChecks:
         for kind, rows in self._by_type.items():
             totals = [row for row in rows if row["row_kind"] == "total"]
             others = [row for row in rows if row["row_kind"] != "total"]
-            for row in rows:
-                self._physical(row, kind)
-            for row in others:
+            processors = self.interval.get(_PHYSICAL_COUNT.get(kind, ""))
+            if self._seconds and processors:
+                self._physical(rows, processors)
+            for row in others if self._seconds else ():
                 self._logical(row, kind)
                 self._capacity(row, kind)
             if len(totals) == 1 and others:
@@ -291,41 +304,44 @@ class PartitionChecks:
         own = self.interval.get("partition_name")
         return row["row_kind"] == "partition" and bool(row["partition_name"] == own)
 
-    def _tolerance(self, processors: float, percentage: float) -> float:
-        """Return the tolerance of a percentage that is rounded and computed from rounded times."""
+    def _rounding(self, processors: float) -> _Rounding:
         by_times = 100 * MILLISECOND / (processors * self._seconds)
-        return HUNDREDTH + by_times + percentage * MILLISECOND / self._seconds
+        return _Rounding(HUNDREDTH + by_times, MILLISECOND / self._seconds)
 
     def _logical(self, row: Row, kind: str) -> None:
         """Check against the number of logical processors, or against how long those of this system were
         online.
         """
         count = row.get("logical_cpus")
-        if not count or not self._seconds:
+        if not count:
             return
-        counts = [count]
-        online = (all_values(self._cpu_rows(kind), "online_pct") if self._is_own(row) else None) or []
+        is_own = self._is_own(row)
+        counts = [count, *self._online(row, kind)] if is_own else [count]
+        lowest = min(counts)
+        by_count = _COUNT_ROUNDED / lowest if any(number % 1 for number in counts) else 0
+        rounding = self._rounding(lowest)
+        relation = "its time divided by the processors and the interval"
+        for column, time in (("logical_effective_pct", "effective_ms"), ("logical_total_pct", "dispatch_ms")):
+            if (milliseconds := row.get(time)) is None:
+                continue
+            computed = [milliseconds / 10 / (number * self._seconds) for number in counts]
+            tolerance = rounding.of(computed[0]) + computed[0] * by_count
+            self._checks.expect_any(row, column, computed, tolerance, relation)
+            if is_own and column == "logical_total_pct":
+                self._lpar_busy(row, kind)
+
+    def _online(self, row: Row, kind: str) -> list[float]:
+        """Return how many processors of this system were online on average, if not all were throughout."""
+        count = row["logical_cpus"]
+        online = all_values(self._cpu_rows(kind), "online_pct") or []
         if online and {*online} == {100.0}:
             relation = "counting those that were online throughout"
             self._checks.expect(row, "logical_cpus", len(online), 0, relation)
-        elif 0 < sum(online) / 100 < count:
-            counts.append(sum(online) / 100)
-        lowest = min(counts)
-        by_rounding = _COUNT_ROUNDED / lowest if any(number % 1 for number in counts) else 0
-        relation = "its time divided by the processors and the interval"
-        for column, time in (("logical_effective_pct", "effective_ms"), ("logical_total_pct", "dispatch_ms")):
-            if row.get(time) is None:
-                continue
-            computed = [row[time] / 10 / (number * self._seconds) for number in counts]
-            tolerance = self._tolerance(lowest, computed[0]) + computed[0] * by_rounding
-            self._checks.expect_any(row, column, computed, tolerance, relation)
-            if column == "logical_total_pct":
-                self._lpar_busy(row, kind)
+            return []
+        return [sum(online) / 100] if 0 < sum(online) / 100 < count else []
 
     def _lpar_busy(self, row: Row, kind: str) -> None:
         """Compare the time of the processors with that of the partition."""
-        if not self._is_own(row):
-            return
         online = all_values(self._cpu_rows(kind), "online_pct")
         throughout = bool(online) and set(online or ()) == {100.0}
         waits = row.get("dedicated") or self.interval.get("wait_completion")
@@ -337,24 +353,26 @@ class PartitionChecks:
             relation = "the LPAR BUSY average of its processors"
             self._checks.expect(row, "logical_total_pct", average, HUNDREDTH, relation)
 
-    def _physical(self, row: Row, kind: str) -> None:
-        processors = self.interval.get(_PHYSICAL_COUNT.get(kind, ""))
-        total, effective = row.get("dispatch_ms"), row.get("effective_ms")
-        if not processors or not self._seconds or total is None:
-            return
-        managing = (
-            total if row["row_kind"] == "physical" else None if effective is None else total - effective
-        )
+    def _physical(self, rows: Iterable[Row], processors: float) -> None:
+        """Check against the number of physical processors."""
+        rounding, expect = self._rounding(processors), self._checks.expect
         relation = "its time divided by the physical processors and the interval"
-        for column, time in zip(_PERCENTAGES, (managing, effective, total), strict=True):
-            if time is not None:
-                computed = time / 10 / (processors * self._seconds)
-                self._checks.expect(row, column, computed, self._tolerance(processors, computed), relation)
+        for row in rows:
+            total, effective = row.get("dispatch_ms"), row.get("effective_ms")
+            if total is None:
+                continue
+            managing = (
+                total if row["row_kind"] == "physical" else None if effective is None else total - effective
+            )
+            for column, time in zip(_PERCENTAGES, (managing, effective, total), strict=True):
+                if time is not None:
+                    computed = time / 10 / (processors * self._seconds)
+                    expect(row, column, computed, rounding.of(computed), relation)
 
     def _capacity(self, row: Row, kind: str) -> None:
         capacity = self.interval.get("capacity_rating_msu_per_hour")
         processors, effective = self.interval.get("physical_cps"), row.get("effective_ms")
-        if kind != "CP" or not capacity or not processors or effective is None or not self._seconds:
+        if kind != "CP" or not capacity or not processors or effective is None:
             return
         by_second = capacity / (processors * self._seconds)
         tolerance = 0.5 + by_second * MILLISECOND

@@ -179,7 +179,7 @@ class CpuPages:
                 break
             elif self._row(line, shape, kind):
                 in_table = True
-            elif not in_table or label_line(line).known:
+            elif not in_table or label_line(line.text).known:
                 block.append(line)
             else:
                 self.out.add_unknown_line(line.no, line.text, heading.title)
@@ -227,7 +227,7 @@ class CpuPages:
         elif self._multithreading:
             name, _, rest = " ".join(text.split()).partition(" ")
             self._keep_text(line, name, rest)
-        elif is_ruled(line):
+        elif is_ruled(line.text):
             self.out.furniture(line.no)
         else:
             return False
@@ -250,7 +250,7 @@ class CpuPages:
         same = cpu_row_shape(shape, self._layout, kind)
         row = same and same.row_in(line.text)
         if row is not None:
-            return self.table.add_row(line, row | known)
+            return self.table.add_row(line, row, known)
         figures = figures_in(line.text, self._layout, kind)
         self.table.report_problem(line, figures.problem)
         if kind is THREAD_KIND and not figures.values:

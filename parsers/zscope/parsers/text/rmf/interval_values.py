@@ -91,9 +91,9 @@ class _BlockLine(NamedTuple):
     """Texts that are neither label nor value."""
 
 
-def label_line(line: Line) -> LabelLine:
+def label_line(text: str) -> LabelLine:
     """Return the labels and values of a line."""
-    return _GRAMMAR.read(line.text)
+    return _GRAMMAR.read(text)
 
 
 @dataclass(slots=True)

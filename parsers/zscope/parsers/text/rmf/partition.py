@@ -163,7 +163,7 @@ class PartitionPages:
                 continue
             if self._row(line, shape):
                 in_table = True
-            elif not in_table or label_line(line).known:
+            elif not in_table or label_line(line.text).known:
                 block.append(line)
             else:
                 self.out.add_unknown_line(line.no, line.text, heading.title)
@@ -184,7 +184,7 @@ class PartitionPages:
             self._add(line, found, self._layout)
         elif self._layout is None and (column := _begin_of_headless_row(shape)):
             self.table.report_headless(line, column)
-        elif is_ruled(line):
+        elif is_ruled(line.text):
             self.out.furniture(line.no)
         else:
             return False
@@ -195,7 +195,7 @@ class PartitionPages:
         row = found.shape and found.shape.row_in(line.text)
         if row is not None:
             known = self._known(line, found.kind, row.get("cpu_type_name"))
-            self.table.add_row(line, row | known)
+            self.table.add_row(line, row, known)
         elif (figures := read_row(line.text, layout)) is not None:
             self.table.report_problem(line, figures.problem)
             known = self._known(line, found.kind, figures.values.get("cpu_type_name"))

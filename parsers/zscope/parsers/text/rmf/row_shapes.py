@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zscope.parsers.text.report_rows import extra_text, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from zscope.parsers.text.captured_report import Line
     from zscope.parsers.text.report_rows import ColumnValues
@@ -43,7 +43,7 @@ def shapes_of(lines: Sequence[Line]) -> list[str]:
 class RowShape(NamedTuple):
     """What the rows of one shape have in common, and where they differ."""
 
-    same: Mapping[str, Any]
+    same: dict[str, Any]
     """The values that all of them have: what is not printed, and texts without digits."""
     names: tuple[str, ...]
     """The columns whose values differ."""
@@ -54,11 +54,12 @@ class RowShape(NamedTuple):
 
     def row_in(self, text: str) -> dict[str, Any] | None:
         """Return the typed values of a row of this shape; None if one is invalid."""
+        row = self.same.copy()
         try:
-            values = zip(self.names, map(getitem, self.values, self.texts(text)), strict=True)
-            return {**self.same, **dict(values)}
+            row.update(zip(self.names, map(getitem, self.values, self.texts(text)), strict=True))
         except ValueError:
             return None
+        return row
 
 
 def row_shape(table: str, figures: RowFigures) -> RowShape | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zscope.parsers.issues import Code
@@ -25,9 +26,10 @@ _ABOUT = ("row_kind", "cpu_type_name", "cpu_id", "thread", "partition_name")
 _RULED = re.compile(r"(?=.*--)[-A-Z/% ]+$", re.ASCII)
 
 
-def is_ruled(line: Line) -> bool:
-    """Return whether the line has titles over groups of columns, or hyphens above a total."""
-    return _RULED.match(line.text) is not None and not label_line(line).known
+@lru_cache(maxsize=1024)
+def is_ruled(text: str) -> bool:
+    """Return whether a line has titles over groups of columns, or hyphens above a total."""
+    return _RULED.match(text) is not None and not label_line(text).known
 
 
 @dataclass(slots=True)
@@ -109,20 +111,21 @@ class RmfTableRows:
         Only the first of several rows with the same key is added, and returned.
         """
         values = {**figures.values, **figures.known, **known}
-        return self.add_row(line, self.out.typed(self.table, line.no, values, figures.all_extra()))
+        row = self.out.typed(self.table, line.no, values, figures.all_extra())
+        return self.add_row(line, row, {})
 
-    def add_row(self, line: Line, row: dict[str, Any]) -> dict[str, Any]:
-        """Add a row of typed values.
+    def add_row(self, line: Line, row: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+        """Add a row of typed values, and further values to it.
 
         Only the first of several rows with the same key is added, and returned.
         """
         self._rowless = None
+        row.update(known, line_no=line.no)
         key = tuple(map(row.get, _ABOUT)) if row.get("cpu_type_name") else None
         if key is not None and (before := self._by_key.setdefault(key, row)) is not row:
             self._tell_again(line, before["line_no"])
             return before
         self._told_again = False
-        row["line_no"] = line.no
         self.out.used(line.no)
         self.rows.append(row)
         return row
