@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zscope.parsers.text.codecs import CODECS
+from zscope.parsers.text.report_rows import ColumnValues
 from zscope.schemas.reports import PrintedFormat
 
 
@@ -114,3 +115,18 @@ def test_round_trip_of_addresses(address: str) -> None:
 def test_round_trip_of_versions(number: int) -> None:
     codec = CODECS[PrintedFormat.TLS_VERSION]
     assert codec.decode(codec.encode(number)) == number
+
+
+def test_values_of_texts_are_remembered_up_to_a_limit() -> None:
+    decoded: list[str] = []
+
+    def decode(text: str) -> int:
+        decoded.append(text)
+        return int(text)
+
+    values = ColumnValues(decode)
+    assert [values["7"], values["7"], decoded] == [7, 7, ["7"]]
+    with pytest.raises(ValueError, match="x"):
+        values["x"]
+    assert all(values[str(number)] == number for number in range(10_000))
+    assert len(values) <= 4_096

@@ -324,6 +324,10 @@ def _clock_text(clock: time) -> str:
     return clock.strftime("%H:%M:%S")
 
 
+_VALUES_KEPT = 4096
+"""So many values of a column are remembered."""
+
+
 class ColumnValues(dict[str, Any]):
     """The values of the texts of one column, without blanks around them: figures such as 0.00 repeat. A text
     without a value raises ValueError.
@@ -336,13 +340,10 @@ class ColumnValues(dict[str, Any]):
     def __missing__(self, text: str) -> Any:  # noqa: ANN401 - as declared
         """Decode a text, and remember its value."""
         value = self._decode(text)
-        if len(self) == _VALUES_KEPT:
+        if len(self) >= _VALUES_KEPT:
             self.clear()
         self[text] = value
         return value
-
-
-_VALUES_KEPT = 4096
 
 
 class _PrintedColumn(NamedTuple):
