@@ -10,25 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.parsers.damaging import patched
+from tests.parsers.smf.framed_records import GARBAGE, delivered, record, skipped
 
 from zscope.parsers.issues import Code, InputError, Issue, Issues, Severity
 from zscope.parsers.smf.framing import Framing
-from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
+from zscope.parsers.smf.walker import FrameReader
 
 DAMAGED, TRUNCATED, PADDING = Code.DAMAGED_RANGE, Code.TRUNCATED, Code.ZERO_PADDING
-GARBAGE = bytes(range(0xA0, 0xBD))
-"""29 bytes that are neither a length word nor part of a header."""
 ENDS_INSIDE = "the file ends inside a record: {}; transfer the file again"
 NO_HEADER = "no SMF header follows a length word"
 NO_LENGTH = "there is no length word where a record should begin"
 OTHERS_INSIDE = "the length word of a record, {:,}, is wrong: others begin inside it"
 TOO_FEW = "a length word of {} is too small for a record"
-
-
-def record(number: int, size: int) -> bytes:
-    time, date, system = number * 977 % 8_640_000, bytes.fromhex("0126060f"), "SYS1".encode("cp037")
-    body = (bytes((number + i * 7) % 250 + 5 for i in range(250)) * (size // 250 + 1))[: size - 18]
-    return struct.pack(">HHBBI4s4s", size, 0, 0x1E, 30, time, date, system) + body
 
 
 RECORDS = [record(number, 40 + number * 37) for number in range(12)]
@@ -37,25 +30,17 @@ AT = [sum(map(len, RECORDS[:number])) for number in range(13)]
 """Where each record begins, and where the last one ends."""
 
 
-def skipped(begin: int, end: int, reason: str, at_end: bool = False) -> Issue:
-    size = "1 byte" if end - begin == 1 else f"{end - begin:,} bytes"
-    where, what = (" at the end of the file", "before") if at_end else ("", "before and after")
-    text = f"{size}{where} skipped: {reason}; the records {what} were read; transfer the file again in binary"
-    return Issue(DAMAGED, text, "a.smf", None, begin, end)
-
-
 def truncated(begin: int, end: int, detail: str) -> Issue:
     return Issue(TRUNCATED, ENDS_INSIDE.format(detail), "a.smf", None, begin, end)
 
 
 def read(data: bytes, framing: Framing = Framing.RDW) -> tuple[list[bytes], list[int], list[Issue]]:
-    issues = Issues()
-    records, offsets = [], []
-    for window in FrameReader(io.BytesIO(data), framing, issues, "a.smf", SMALLEST_WINDOW):
-        for start, length in zip(window.starts.tolist(), window.lengths.tolist(), strict=True):
-            records.append(window.data[start : start + length].tobytes())
-        offsets += window.offsets.tolist()
-    return records, offsets, [issue for issue in issues if issue.code is not Code.EXCLUSIVE_LENGTHS]
+    got = delivered(data, framing)
+    return (
+        got.records,
+        got.offsets,
+        [issue for issue in got.issues if issue.code is not Code.EXCLUSIVE_LENGTHS],
+    )
 
 
 def without(*numbers: int) -> list[bytes]:

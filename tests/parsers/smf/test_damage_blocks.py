@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import struct
 
 import pytest
 from tests.parsers.damaging import patched
+from tests.parsers.smf.framed_records import GARBAGE, block, delivered, record, skipped
 
-from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.smf.framing import Framing, detect
-from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 
-GARBAGE = bytes(range(0xA0, 0xBD))
 WRONG_BLOCK = "the length word of a block is wrong; its records were read"
 NO_BLOCK = "no block begins where the previous one ends"
 NO_LENGTH = "there is no length word where a record should begin"
 PAST_BLOCK = "a record extends past the end of its block"
 OTHERS_INSIDE = "the length word of a record, {:,}, is wrong: others begin inside it"
-
-
-def record(number: int, size: int) -> bytes:
-    time, date, system = number * 977 % 8_640_000, bytes.fromhex("0126060f"), "SYS1".encode("cp037")
-    body = (bytes((number + i * 7) % 250 + 5 for i in range(250)) * (size // 250 + 1))[: size - 18]
-    return struct.pack(">HHBBI4s4s", size, 0, 0x1E, 30, time, date, system) + body
-
-
-def block(*pieces: bytes, extended: bool = False) -> bytes:
-    content = b"".join(pieces)
-    form, flag = (">I", 1 << 31) if extended else (">Hxx", 0)
-    return struct.pack(form, flag | len(content) + 4) + content
 
 
 RECORDS = [record(number, 40 + number * 37) for number in range(20)]
@@ -44,24 +30,13 @@ AT = [
 ]
 
 
-def skipped(begin: int, end: int, reason: str) -> Issue:
-    size = "1 byte" if end - begin == 1 else f"{end - begin:,} bytes"
-    text = f"{size} skipped: {reason}; the records before and after were read; "
-    return Issue(Code.DAMAGED_RANGE, text + "transfer the file again in binary", "a.smf", None, begin, end)
-
-
 def wrong_block(begin: int) -> Issue:
     return Issue(Code.DAMAGED_RANGE, WRONG_BLOCK, "a.smf", None, begin, begin + 4)
 
 
 def read(data: bytes) -> tuple[list[bytes], list[int], list[Issue]]:
-    issues = Issues()
-    records, offsets = [], []
-    for window in FrameReader(io.BytesIO(data), Framing.BLOCKS, issues, "a.smf", SMALLEST_WINDOW):
-        for start, length in zip(window.starts.tolist(), window.lengths.tolist(), strict=True):
-            records.append(window.data[start : start + length].tobytes())
-        offsets += window.offsets.tolist()
-    return records, offsets, list(issues)
+    got = delivered(data, Framing.BLOCKS)
+    return got.records, got.offsets, got.issues
 
 
 def without(*numbers: int) -> list[bytes]:

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import struct
 
 import pytest
+from tests.parsers.smf.framed_records import GARBAGE, block, delivered, record, skipped
 
-from zscope.parsers.issues import Code, Issue, Issues
+from zscope.parsers.issues import Code, Issue
 from zscope.parsers.smf.framing import Framing, detect
-from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 
 FIRST, LAST, MIDDLE = 1, 2, 3
 ORDER, TRUNCATED, DAMAGED = Code.SEGMENT_ORDER, Code.TRUNCATED, Code.DAMAGED_RANGE
-GARBAGE = bytes(range(0xA0, 0xBD))
 CAME = "{} came before the last segment of a record; its segments were dropped"
 ORPHANS = "segments came without the first one of their record and were dropped"
 NO_END = (
     "the file ends before the last segment of a record; its segments were dropped; transfer the file again"
 )
-
-
-def record(number: int, size: int) -> bytes:
-    time, date, system = number * 977 % 8_640_000, bytes.fromhex("0126060f"), "SYS1".encode("cp037")
-    body = (bytes((number + i * 7) % 250 + 5 for i in range(250)) * (size // 250 + 1))[: size - 18]
-    return struct.pack(">HHBBI4s4s", size, 0, 0x1E, 30, time, date, system) + body
 
 
 def segment(code: int, data: bytes) -> bytes:
@@ -43,22 +35,12 @@ BEGIN = len(A)
 
 
 def read(data: bytes, framing: Framing = Framing.RDW) -> tuple[list[bytes], list[bool], list[Issue]]:
-    issues = Issues()
-    records, spanned = [], []
-    for window in FrameReader(io.BytesIO(data), framing, issues, "a.smf", SMALLEST_WINDOW):
-        for start, length in zip(window.starts.tolist(), window.lengths.tolist(), strict=True):
-            records.append(window.data[start : start + length].tobytes())
-        spanned += window.spanned.tolist()
-    return records, spanned, list(issues)
+    got = delivered(data, framing)
+    return got.records, got.spanned, got.issues
 
 
 def issue_at(code: Code, text: str, begin: int, end: int) -> Issue:
     return Issue(code, text, "a.smf", None, begin, end)
-
-
-def skipped(begin: int, end: int, reason: str) -> Issue:
-    text = f"{end - begin:,} bytes skipped: {reason}; the records before and after were read; "
-    return issue_at(DAMAGED, text + "transfer the file again in binary", begin, end)
 
 
 def test_nothing_is_wrong_with_the_segments_to_be_damaged() -> None:
@@ -244,10 +226,6 @@ def test_the_shortest_record_in_the_shortest_segments() -> None:
     codes = [FIRST, *[MIDDLE] * 12, LAST]
     data = b"".join(segment(code, piece) for code, piece in zip(codes, pieces, strict=True))
     assert read(A + data + B) == ([A, shortest, B], [False, True, False], [])
-
-
-def block(*pieces: bytes) -> bytes:
-    return struct.pack(">HH", 4 + sum(map(len, pieces)), 0) + b"".join(pieces)
 
 
 def test_spanned_records_across_blocks() -> None:

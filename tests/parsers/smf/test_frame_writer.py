@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.parsers.smf.framed_records import delivered, record
 
-from zscope.parsers.issues import Code, Issues
+from zscope.parsers.issues import Code
 from zscope.parsers.smf.framing import Framing, detect
 from zscope.parsers.smf.record_writer import (
     as_blocks,
@@ -21,16 +21,9 @@ from zscope.parsers.smf.record_writer import (
     segment,
     split,
 )
-from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-
-def record(number: int, size: int) -> bytes:
-    time, date, system = number * 977 % 8_640_000, bytes.fromhex("0126060f"), "SYS1".encode("cp037")
-    body = (bytes((number + i * 7) % 250 + 5 for i in range(250)) * 132)[: size - 18]
-    return struct.pack(">HHBBI4s4s", size, 0, 0x1E, 30, time, date, system) + body
 
 
 sizes = st.lists(
@@ -46,13 +39,8 @@ def numbered(of_sizes: Iterable[int]) -> list[bytes]:
 
 def read_back(pieces: Iterable[bytes], framing: Framing) -> tuple[list[bytes], list[bool], list[Code]]:
     """Records without their descriptors, whether they came in segments, and the codes of issues."""
-    issues = Issues()
-    records, spanned = [], []
-    for window in FrameReader(io.BytesIO(b"".join(pieces)), framing, issues, window=SMALLEST_WINDOW):
-        for start, length in zip(window.starts.tolist(), window.lengths.tolist(), strict=True):
-            records.append(window.data[start + 4 : start + length].tobytes())
-        spanned += window.spanned.tolist()
-    return records, spanned, [issue.code for issue in issues]
+    got = delivered(b"".join(pieces), framing)
+    return content(got.records), got.spanned, [issue.code for issue in got.issues]
 
 
 def content(records: Iterable[bytes]) -> list[bytes]:

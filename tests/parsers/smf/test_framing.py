@@ -6,18 +6,12 @@ import struct
 from itertools import pairwise
 
 import pytest
+from tests.parsers.smf.framed_records import block, record
 
 from zscope.parsers.issues import Code, InputError
 from zscope.parsers.smf.framing import HEAD_BYTES, Framing, detect
 
 RDW, EXCLUSIVE, BLOCKS = Framing.RDW, Framing.RDW_EXCLUSIVE, Framing.BLOCKS
-SYSTEM = "SYS1".encode("cp037")
-
-
-def record(number: int, size: int = 60, kind: int = 30) -> bytes:
-    date = bytes.fromhex("0126060f")
-    head = struct.pack(">HHBBI4s4s", size, 0, 0x1E, kind, number * 977 % 8_640_000, date, SYSTEM)
-    return head + bytes((number * 31 + i * 7) % 251 for i in range(size - 18))
 
 
 def segmented(whole: bytes, *cuts: int) -> bytes:
@@ -33,16 +27,6 @@ def segmented(whole: bytes, *cuts: int) -> bytes:
 
 def exclusive(*records: bytes) -> bytes:
     return b"".join(struct.pack(">H", len(r) - 4) + r[2:] for r in records)
-
-
-def block(*pieces: bytes, length: int | None = None) -> bytes:
-    content = b"".join(pieces)
-    return struct.pack(">HH", length or len(content) + 4, 0) + content
-
-
-def extended_block(*pieces: bytes) -> bytes:
-    content = b"".join(pieces)
-    return struct.pack(">I", 1 << 31 | len(content) + 4) + content
 
 
 HEADER, TRAILER = record(0, 18, 2), record(99, 18, 3)
@@ -86,7 +70,7 @@ GOOD_FILES = {
     ),
     "extended blocks": (
         BLOCKS,
-        extended_block(*[record(n, 30_000) for n in range(5)]) + extended_block(TRAILER),
+        block(*[record(n, 30_000) for n in range(5)], extended=True) + block(TRAILER, extended=True),
     ),
     "a block and zeros": (BLOCKS, block(*MANY) + ZEROS),
 }
@@ -155,7 +139,7 @@ def test_a_head_that_is_all_one_record(framing: Framing) -> None:
 
 
 def test_an_extended_block_longer_than_the_head() -> None:
-    data = extended_block(*[record(n, 30_000) for n in range(50)])
+    data = block(*[record(n, 30_000) for n in range(50)], extended=True)
     assert len(data) > HEAD_BYTES
     assert detect(data[:HEAD_BYTES], whole=False) is BLOCKS
 

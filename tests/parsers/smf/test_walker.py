@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import struct
-from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from tests.parsers.smf.framed_records import Delivered, block, delivered, record
 
 from zscope.parsers.issues import Code, Issue, Issues, Severity
 from zscope.parsers.smf.framing import Framing
@@ -16,28 +16,7 @@ from zscope.parsers.smf.walker import SLACK, SMALLEST_WINDOW, FrameReader
 RDW, EXCLUSIVE, BLOCKS = Framing.RDW, Framing.RDW_EXCLUSIVE, Framing.BLOCKS
 
 
-def record(number: int, size: int = 60, kind: int = 30, flags: int = 0x1E) -> bytes:
-    time, date, system = number * 977 % 8_640_000, bytes.fromhex("0126060f"), "SYS1".encode("cp037")
-    body = (bytes((number + i * 7) % 250 + 5 for i in range(250)) * (size // 250 + 1))[: size - 18]
-    return struct.pack(">HHBBI4s4s", size, 0, flags, kind, time, date, system) + body
-
-
 HEADER, TRAILER = record(0, 18, 2), record(99, 18, 3)
-
-
-@dataclass
-class Got:
-    """All that was read of a file."""
-
-    records: list[bytes] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=list)
-    spanned: list[bool] = field(default_factory=list)
-    issues: list[Issue] = field(default_factory=list)
-    windows: int = 0
-
-    @property
-    def issue_places(self) -> list[tuple[Code, int | None, int | None]]:
-        return [(issue.code, issue.offset, issue.end) for issue in self.issues]
 
 
 class Trickle:
@@ -50,20 +29,10 @@ class Trickle:
         return self._file.readinto(buffer[: self._most])
 
 
-def read(data: bytes, framing: Framing = RDW, window: int = SMALLEST_WINDOW, most: int | None = None) -> Got:
-    got, collected = Got(), Issues()
-    stream = io.BytesIO(data) if most is None else Trickle(data, most)
-    for part in FrameReader(stream, framing, collected, "a.smf", window):
-        assert part.first_record == len(got.records) + 1
-        assert len(part.starts)
-        assert part.end_offset <= len(data)
-        for start, length in zip(part.starts.tolist(), part.lengths.tolist(), strict=True):
-            got.records.append(part.data[start : start + length].tobytes())
-        got.offsets += part.offsets.tolist()
-        got.spanned += part.spanned.tolist()
-        got.windows += 1
-    got.issues = list(collected)
-    return got
+def read(
+    data: bytes, framing: Framing = RDW, window: int = SMALLEST_WINDOW, most: int | None = None
+) -> Delivered:
+    return delivered(data if most is None else Trickle(data, most), framing, window)
 
 
 def places(records: list[bytes], first: int = 0) -> list[int]:
@@ -107,7 +76,7 @@ def test_bytes_after_the_data_of_a_window_are_zero() -> None:
 
 
 def test_an_empty_stream_has_no_windows_and_no_issues() -> None:
-    assert read(b"") == Got()
+    assert read(b"") == Delivered()
 
 
 def test_records_of_any_type_are_delivered() -> None:
@@ -178,7 +147,7 @@ def test_zeros_after_the_last_record_are_padding(count: int, framing: Framing) -
 
 def framed(records: list[bytes], framing: Framing) -> bytes:
     if framing is BLOCKS:
-        return struct.pack(">HH", 4 + sum(map(len, records)), 0) + b"".join(records)
+        return block(*records)
     extra = framing.extra
     return b"".join(struct.pack(">H", len(r) - extra) + r[2:] for r in records)
 

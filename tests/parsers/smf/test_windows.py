@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import random
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.parsers.smf.framed_records import Delivered, delivered
 
-from zscope.parsers.issues import Issue, Issues
 from zscope.parsers.smf.framing import Framing
 from zscope.parsers.smf.record_writer import as_blocks, as_exclusive, as_segments
-from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader, Readable
+from zscope.parsers.smf.walker import SMALLEST_WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,28 +56,12 @@ class Trickle:
         return self._file.readinto(buffer[: self._rng.choice([1, 7, 1_000, 70_000, 1 << 20])])
 
 
-class Read(NamedTuple):
-    records: list[tuple[int, bytes, bool]]
-    issues: list[Issue]
-
-
-def read(stream: Readable, framing: Framing, window: int) -> Read:
-    issues = Issues(each_kind=1 << 30)
-    records: list[tuple[int, bytes, bool]] = []
-    for part in FrameReader(stream, framing, issues, window=window):
-        assert part.first_record == len(records) + 1
-        places = zip(part.starts.tolist(), part.lengths.tolist(), strict=True)
-        whole = [part.data[start : start + length].tobytes() for start, length in places]
-        records += zip(part.offsets.tolist(), whole, part.spanned.tolist(), strict=True)
-    return Read(records, list(issues))
-
-
-def everywhere_the_same(data: bytes, framing: Framing, seed: int) -> Read:
+def everywhere_the_same(data: bytes, framing: Framing, seed: int) -> Delivered:
     """Read in windows of several sizes, and from a stream that trickles; all have to agree."""
-    first = read(io.BytesIO(data), framing, SMALLEST_WINDOW)
+    first = delivered(data, framing, SMALLEST_WINDOW)
     for window in (SMALLEST_WINDOW + 1 + seed * 997, 1 << 24):
-        assert read(io.BytesIO(data), framing, window) == first
-    assert read(Trickle(data, seed), framing, SMALLEST_WINDOW + seed * 101) == first
+        assert delivered(data, framing, window) == first
+    assert delivered(Trickle(data, seed), framing, SMALLEST_WINDOW + seed * 101) == first
     return first
 
 
@@ -86,7 +70,7 @@ def test_undamaged(name: str) -> None:
     framing, frame = FRAMED[name]
     whole = records(random.Random(name))
     got = everywhere_the_same(frame(whole), framing, 0)
-    assert [content[4:] for _, content, _ in got.records] == [content[4:] for content in whole]
+    assert [content[4:] for content in got.records] == [content[4:] for content in whole]
     assert len(got.issues) == (framing is Framing.RDW_EXCLUSIVE)
 
 
@@ -147,8 +131,8 @@ def test_damage_across_the_border_of_a_window(size: int, shift: int, fill: int) 
     begin = SMALLEST_WINDOW + shift
     end = begin + size
     got = everywhere_the_same(data[:begin] + bytes([fill]) * size + data[end:], Framing.RDW, 1)
-    offset = 0
+    found, offset = list(zip(got.offsets, got.records, got.spanned, strict=True)), 0
     for content in whole:
         if offset + len(content) <= begin or offset >= end:
-            assert (offset, content, False) in got.records
+            assert (offset, content, False) in found
         offset += len(content)
