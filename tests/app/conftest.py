@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
+from tests.dumps import composed
 
 from zscope.app.cli.main import program
-from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
-from zscope.schemas import catalog
-from zscope.schemas.arrow import arrow_type
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,34 +98,22 @@ def awkward() -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
-RECORDS = 3
-
-
 @pytest.fixture(scope="session")
 def dump_bytes() -> bytes:
     """Three zERT detail records of two systems: a full and a short handshake, and one of unknown kind."""
-    layout = catalog().records[119, 11]
-
-    def sections(key: str, **columns: list[object]) -> SectionBytes:
-        section = layout.section(key)
-        types = {field.column: arrow_type(field) for field in section.columns}
-        values = {name: pa.array(column, types[name]) for name, column in columns.items()}
-        rows = encode_section(section, values, RECORDS, section.known_length)
-        return SectionBytes(section, [[row.tobytes()] for row in rows])
-
-    written = [datetime(2026, 3, 1, 12, 0, second) for second in range(RECORDS)]  # noqa: DTZ001 - local time
-    header = {
-        "written_local": pa.array(written, pa.timestamp("us")),
-        "system": pa.array(["SYSA", "SYSA", "SYSB"]),
-    }
-    parts = [
-        sections("identification", stack=["TCPIP"] * RECORDS),
-        sections("common", job_name=["WEB", "WEB", "DB2"], in_bytes=[2**63, 1, 0]),
-        sections(
-            "tls", tls_version=[0x0303, 0x0304, 0], handshake_type=[1, 2, 7], cipher=["C02F", "1301", ""]
-        ),
-    ]
-    return b"".join(encode_records(layout, header, parts, RECORDS))
+    records = composed(
+        (119, 11),
+        [datetime(2026, 3, 1, 12, 0, second) for second in range(3)],  # noqa: DTZ001 - local time
+        ["SYSA", "SYSA", "SYSB"],
+        identification={"stack": "TCPIP"},
+        common={"job_name": ["WEB", "WEB", "DB2"], "in_bytes": [2**63, 1, 0]},
+        tls={
+            "tls_version": [0x0303, 0x0304, 0],
+            "handshake_type": [1, 2, 7],
+            "cipher": ["C02F", "1301", ""],
+        },
+    )
+    return b"".join(records)
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from tests.parsers.smf.sample_records import records
+from tests.dumps import sample_records
 
 from zscope.app.cli.nightly.document import example_settings
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
@@ -278,16 +278,16 @@ SMF_TABLES = ("smf119_tcp_term", "smf119_zert_detail", "smf70_cpu", RECORD_TABLE
 
 def smf() -> Between:
     """Records between records."""
-    good = [*records()[119, 2], *records()[119, 11]]
-    seeds = tuple(record for found in records().values() for record in found[:1])
+    good = [*sample_records()[119, 2], *sample_records()[119, 11]]
+    seeds = tuple(record for found in sample_records().values() for record in found[:1])
     return Between("dump.smf", b"".join(good), b"".join(reversed(good)), SMF_TABLES, seeds)
 
 
 def smf_blocks() -> Between:
     """Blocks with spanned records between such blocks."""
-    good = [*records()[119, 2], *records()[119, 11]]
+    good = [*sample_records()[119, 2], *sample_records()[119, 11]]
     before, after = (b"".join(as_blocks(some, 700, spanned=True)) for some in (good, good[::-1]))
-    some = [found[0] for found in islice(records().values(), 8)]
+    some = [found[0] for found in islice(sample_records().values(), 8)]
     seeds: tuple[bytes, ...] = (b"".join(as_blocks(some, 2000)), b"".join(as_blocks(some, 500, spanned=True)))
     seeds += (b"".join(as_segments(some, 300)),)
     return Between("dump.smf", before, after, SMF_TABLES, seeds, replace(OPTIONS, framing=Framing.BLOCKS))
@@ -360,7 +360,7 @@ def mq_json() -> Between:
 
 def packed(name: str) -> Packed:
     """A small dump in a container."""
-    dump = b"".join([*records()[119, 2], *records()[119, 11]])
+    dump = b"".join([*sample_records()[119, 2], *sample_records()[119, 11]])
     if name == "gzip":
         content = gzip.compress(dump, mtime=0)
     elif name == "zip":
@@ -369,7 +369,7 @@ def packed(name: str) -> Packed:
             archive.writestr(zipfile.ZipInfo("dump.smf"), dump)
         content = buffer.getvalue()
     else:
-        records_alone = [record[4:] for found in records().values() for record in found[:1]]
+        records_alone = [record[4:] for found in sample_records().values() for record in found[:1]]
         longest = max(map(len, records_alone))
         content = pack(records_alone, variable=True, record_length=longest, form="PACK")
     return Packed(f"dump.{name}", content, SMF_TABLES, has_checksum=name == "gzip")

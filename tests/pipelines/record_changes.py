@@ -1,4 +1,4 @@
-"""Records of a generated dump, and connections with other times."""
+"""Records of a dump with other times and numbers."""
 
 from __future__ import annotations
 
@@ -10,22 +10,6 @@ from zscope.schemas import catalog
 _EPOCH = datetime(1900, 1, 1, tzinfo=UTC)
 """The TOD clock counts from here; bit 51 is a microsecond."""
 _MICROSECOND = timedelta(microseconds=1)
-
-
-def records_of(dump: bytes) -> list[bytes]:
-    """Return the records of a dump with length words, each with its length word."""
-    records = []
-    at = 0
-    while at < len(dump):
-        length = int.from_bytes(dump[at : at + 2], "big")
-        records.append(dump[at : at + length])
-        at += length
-    return records
-
-
-def is_record(record: bytes, kind: int, subtype: int) -> bool:
-    """Return whether a record has this type and subtype."""
-    return record[5] == kind and int.from_bytes(record[22:24], "big") == subtype
 
 
 def connection_times(record: bytes) -> tuple[datetime, datetime]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -10,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+from tests.dumps import generated
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.store import open_reader
@@ -17,7 +17,7 @@ from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
 from zscope.pipelines.store.parquet_files import data_tables
 from zscope.pipelines.store.session import Session
-from zscope.samples import Recipe, RecordKind, generate
+from zscope.samples import Recipe, RecordKind
 from zscope.samples.dump.recipe import TYPICAL_MIX
 from zscope.schemas.sql_text import literal
 
@@ -38,9 +38,7 @@ Contents = Mapping[str, tuple[int, int]]
 def dump_bytes(records: int = 400, days: int = 3, **changes: Any) -> bytes:  # noqa: ANN401 - fields of a recipe
     """Return a dump with many tables and days; the same arguments give the same bytes."""
     recipe = Recipe(records=records, seed=4, mix=dict(TYPICAL_MIX) | {RecordKind.FOREIGN: 0.02})
-    out = io.BytesIO()
-    generate(replace(recipe, **({"end": recipe.start + timedelta(days=days)} | changes)), out)
-    return out.getvalue()
+    return generated(replace(recipe, **({"end": recipe.start + timedelta(days=days)} | changes)))
 
 
 def load(store: Path, *paths: Path, how: IngestOptions = EVERYTHING) -> IngestReport:

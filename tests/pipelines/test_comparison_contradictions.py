@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.pipelines.record_changes import is_record, records_of
+from tests.dumps import generated, kind_of, records_in
 from tests.pipelines.stores import EVERYTHING, load
 
 from zscope.pipelines.metrics import metric
@@ -16,7 +15,7 @@ from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.catalogue_file import has_summaries
-from zscope.samples import CpuCost, Recipe, RecordKind, generate, named_systems
+from zscope.samples import CpuCost, Recipe, RecordKind, named_systems
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,9 +34,7 @@ def dump(start: datetime, seed: int) -> list[bytes]:
     recipe = Recipe(
         records=3_000, start=start, end=start + LENGTH, systems=SYSTEMS, mix=MIX, seed=seed, cpu_cost=COST
     )
-    out = io.BytesIO()
-    generate(recipe, out)
-    return records_of(out.getvalue())
+    return records_in(generated(recipe))
 
 
 def compared(
@@ -66,14 +63,14 @@ def compared(
 
 def thinned(records: list[bytes]) -> list[bytes]:
     """Leave out nine of ten records 119-2."""
-    connections = [record for record in records if is_record(record, 119, 2)]
+    connections = [record for record in records if kind_of(record) == (119, 2)]
     left_out = {id(record) for number, record in enumerate(connections) if number % 10}
     return [record for record in records if id(record) not in left_out]
 
 
 def without_a_third_of_the_intervals(records: list[bytes]) -> list[bytes]:
     """Leave out every third record 70-1."""
-    intervals = [record for record in records if is_record(record, 70, 1)]
+    intervals = [record for record in records if kind_of(record) == (70, 1)]
     left_out = {id(record) for record in intervals[1::3]}
     return [record for record in records if id(record) not in left_out]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.pipelines.record_changes import is_record, records_of, with_numbers
+from tests.dumps import generated, kind_of, records_in
+from tests.pipelines.record_changes import with_numbers
 from tests.pipelines.stores import load
 
 from zscope.pipelines.store import open_reader
-from zscope.samples import Recipe, RecordKind, generate, named_systems
+from zscope.samples import Recipe, RecordKind, named_systems
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,11 +30,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         systems=named_systems("SYSA", utc_offset_minutes=0),
         mix={RecordKind.ZERT_DETAIL: 1.0},
     )
-    out = io.BytesIO()
-    generate(recipe, out)
+    dump = generated(recipe)
     folder = tmp_path_factory.mktemp("failed")
     plain = folder / "plain.smf"
-    plain.write_bytes(out.getvalue())
+    plain.write_bytes(dump)
     load(folder / "plain", plain)
     with open_reader(folder / "plain") as connection:
         chosen = connection.execute(
@@ -46,13 +45,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with_numbers(
             record, "smf119_zert_detail", handshake_type=FAILED, handshake_role=0, remote_port=LOW_PORT
         )
-        if number in numbers and is_record(record, 119, 11)
+        if number in numbers and kind_of(record) == (119, 11)
         else record
-        for number, record in enumerate(records_of(out.getvalue()), start=1)
+        for number, record in enumerate(records_in(dump), start=1)
     ]
-    dump = folder / "failed.smf"
-    dump.write_bytes(b"".join(records))
-    load(folder / "store", dump)
+    failed = folder / "failed.smf"
+    failed.write_bytes(b"".join(records))
+    load(folder / "store", failed)
     return folder / "store"
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.pipelines.record_changes import connection_times, is_record, records_of, with_connection_times
+from tests.dumps import generated, kind_of, records_in
+from tests.pipelines.record_changes import connection_times, with_connection_times
 from tests.pipelines.stores import load
 
 from zscope.pipelines.metrics import metric, statement
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.catalogue_file import has_summaries
-from zscope.samples import Recipe, RecordKind, generate, named_systems
+from zscope.samples import Recipe, RecordKind, named_systems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,7 @@ ENDED = "counted_by = 'connections ended' AND job_name IS NULL"
 
 def dump(start: datetime = START, seed: int = 1) -> list[bytes]:
     """Return the records of a generated dump of a day."""
-    out = io.BytesIO()
-    generate(Recipe(records=3_000, start=start, seed=seed, systems=SYSTEMS, mix=MIX), out)
-    return records_of(out.getvalue())
+    return records_in(generated(Recipe(records=3_000, start=start, seed=seed, systems=SYSTEMS, mix=MIX)))
 
 
 def store_of(folder: Path, *dumps: Sequence[bytes]) -> Path:
@@ -67,7 +65,7 @@ def test_a_connection_open_for_ten_days_does_not_make_rates_lower(one_day: Path,
     number, (_, end) = next(
         (number, connection_times(record))
         for number, record in enumerate(records)
-        if is_record(record, 119, 2)
+        if kind_of(record) == (119, 2)
     )
     records[number] = with_connection_times(records[number], end - 10 * DAY, end)
     [after] = asked(store_of(tmp_path / "after", records), ["system"])
@@ -83,7 +81,7 @@ def test_rates_of_two_separate_days_are_those_of_each_day(one_day: Path, tmp_pat
     number, (_, end) = next(
         (number, connection_times(record))
         for number, record in enumerate(second)
-        if is_record(record, 119, 2)
+        if kind_of(record) == (119, 2)
     )
     # One connection is open from the first day to the second one.
     second[number] = with_connection_times(second[number], START + DAY / 2, end)

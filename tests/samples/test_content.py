@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,9 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.dumps import generated
 
 from zscope.parsers.issues import Issues
-from zscope.samples import Recipe, generate, named_systems
+from zscope.samples import Recipe, named_systems
 
 Decode = Callable[[bytes], tuple[dict[str, pa.Table], Issues]]
 Tables = dict[str, list[dict[str, Any]]]
@@ -23,9 +23,7 @@ QUARTER_US = 15 * 60 * 1_000_000
 
 @pytest.fixture(scope="module")
 def tables(decode: Decode) -> Tables:
-    out = io.BytesIO()
-    generate(RECIPE, out)
-    decoded, _ = decode(out.getvalue())
+    decoded, _ = decode(generated(RECIPE))
     return {name: table.to_pylist() for name, table in decoded.items()}
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from io import BytesIO
 from typing import TYPE_CHECKING
 
+from tests.dumps import generated
+
 from zscope.parsers import read
-from zscope.samples import Recipe, generate, named_systems
+from zscope.samples import Recipe, named_systems
 from zscope.samples.world.faults import (
     CLOSED,
     RMF_CPU,
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def dump() -> bytes:
-    out = BytesIO()
-    generate(Recipe(records=2_000, systems=named_systems("SYSA", utc_offset_minutes=0)), out)
-    return out.getvalue()
+    return generated(Recipe(records=2_000, systems=named_systems("SYSA", utc_offset_minutes=0)))
 
 
 def test_records_are_those_of_the_dump() -> None:

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections import defaultdict
 
 import pytest
+from tests.dumps import generated, kind_of, records_in
 
-from zscope.samples import Recipe, System, generate
+from zscope.samples import Recipe, System
 
 Sections = dict[int, tuple[int, int, int]]
 
 
 def records(recipe: Recipe) -> dict[tuple[int, int], list[bytes]]:
     """Return the records of a plain dump by type and subtype."""
-    out = io.BytesIO()
-    generate(recipe, out)
-    data, at = out.getvalue(), 0
     found: dict[tuple[int, int], list[bytes]] = defaultdict(list)
-    while at < len(data):
-        (length,) = struct.unpack_from(">H", data, at)
-        record = data[at : at + length]
-        if length >= 28:
-            found[record[5], struct.unpack_from(">H", record, 22)[0]].append(record)
-        at += length
+    for record in records_in(generated(recipe)):
+        if len(record) >= 28:
+            found[kind_of(record)].append(record)
     return found
 
 

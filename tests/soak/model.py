@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import math
 import os
 import random
@@ -23,12 +22,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import duckdb
+from tests.dumps import generated
 from tests.soak import faults
 
 from zscope.parsers import read
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.maintenance import check_store
-from zscope.samples import Recipe, generate
+from zscope.samples import Recipe
 from zscope.samples.reports import report_files
 
 FIRST_DAY = datetime(2026, 1, 5, tzinfo=UTC)
@@ -324,9 +324,7 @@ class Soak:
         return paths
 
     def _new_dump(self, number: int, records: int, hours: int = 1) -> bytes:
-        out = io.BytesIO()
-        generate(self._recipe(number, records, hours), out)
-        return out.getvalue()
+        return generated(self._recipe(number, records, hours))
 
     def _recipe(self, number: int, records: int, hours: int = 1) -> Recipe:
         # Two dumps of the same hour could contain the same record, which is stored once.

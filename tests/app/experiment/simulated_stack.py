@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+from tests.dumps import composed
 
-from zscope.parsers.smf.record_writer import SectionBytes, as_stream, encode_records, encode_section
-from zscope.schemas import catalog
-from zscope.schemas.arrow import arrow_type
+from zscope.parsers.smf.record_writer import as_stream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,55 +63,35 @@ def dump(
     return b"".join(as_stream(records))
 
 
-def _sections(record: tuple[int, int], key: str, columns: Mapping[str, list[Any]], rows: int) -> SectionBytes:
-    section = catalog().records[record].section(key)
-    types = {field.column: arrow_type(field) for field in section.columns}
-    values = {name: pa.array(column, types[name]) for name, column in columns.items()}
-    encoded = encode_section(section, values, rows, section.known_length)
-    return SectionBytes(section, [[row.tobytes()] for row in encoded])
-
-
-def _header(times: Sequence[datetime]) -> dict[str, pa.Array]:
-    local = [time.replace(tzinfo=None) for time in times]
-    return {"system": pa.array([SYSTEM] * len(times)), "written_local": pa.array(local, pa.timestamp("us"))}
-
-
 def _connection_records(connections: Sequence[Connection]) -> list[bytes]:
     records: list[bytes] = []
     for is_tls in (True, False):
         chosen = [(at, each) for at, each in enumerate(connections) if each.is_tls == is_tls]
-        rows = len(chosen)
-        common: dict[str, list[Any]] = {
+        sections: dict[str, dict[str, object]] = {"identification": {"stack": STACK}}
+        sections["common"] = {
             "event_type": [3 if each.end - each.start > timedelta(seconds=10) else 4 for _, each in chosen],
-            "security_protocols_flags": [128 if is_tls else 0] * rows,
-            "connection_flags": [16] * rows,
-            "ip_protocol": [6] * rows,
+            "security_protocols_flags": 128 if is_tls else 0,
+            "connection_flags": 16,
+            "ip_protocol": 6,
             "job_name": [each.job for _, each in chosen],
             "start_utc": [each.start for _, each in chosen],
             "end_utc": [each.end for _, each in chosen],
-            "remote_ip": ["192.0.2.9"] * rows,
-            "local_ip": ["192.0.2.1"] * rows,
+            "remote_ip": "192.0.2.9",
+            "local_ip": "192.0.2.1",
             "remote_port": [each.remote_port for _, each in chosen],
             "local_port": [each.port for _, each in chosen],
             "connection_id": [at + 1 for at, _ in chosen],
             "in_bytes": [round(each.mb * 5e5) for _, each in chosen],
             "out_bytes": [round(each.mb * 5e5) for _, each in chosen],
         }
-        kind = (119, 11)
-        sections = [
-            _sections(kind, "identification", {"stack": [STACK] * rows}, rows),
-            _sections(kind, "common", common, rows),
-        ]
         if is_tls:
-            tls: dict[str, list[Any]] = {
-                "tls_version": [_VERSION] * rows,
+            sections["tls"] = {
+                "tls_version": _VERSION,
                 "handshake_type": [_RESUMED if each.is_resumed else _FULL for _, each in chosen],
-                "handshake_role": [2] * rows,
-                "cipher": [_SUITE] * rows,
+                "handshake_role": 2,
+                "cipher": _SUITE,
             }
-            sections.append(_sections(kind, "tls", tls, rows))
-        header = _header([each.end for _, each in chosen])
-        records += encode_records(catalog().records[kind], header, sections, rows)
+        records += composed((119, 11), [each.end for _, each in chosen], SYSTEM, **sections)
     return records
 
 
@@ -130,28 +108,23 @@ def _cpu_records(
     records: list[bytes] = []
     for job, cpu_s in ((STACK, stack), (LISTENER, listener)):
         begins = [start + quarter * QUARTER for quarter in range(quarters)]
-        identification: dict[str, list[Any]] = {
-            "job_name": [job] * quarters,
-            "program": [job] * quarters,
-            "job_id": [f"STC0000{len(job)}"] * quarters,
-            "step_number": [1] * quarters,
-            "asid": [50 + len(job)] * quarters,
-            "interval_start_utc": begins,
-            "interval_end_utc": [begin + QUARTER for begin in begins],
-        }
-        processor: dict[str, list[Any]] = {
-            "timer_flags": [0x8000] * quarters,
-            "task_ms": [10 * round(100 * seconds) for seconds in cpu_s],
-            **{
-                name: [0] * quarters
-                for name in ("srb_ms", "io_interrupt_ms", "region_control_ms", "hiperspace_ms")
+        records += composed(
+            (30, 2),
+            [begin + QUARTER + timedelta(seconds=1) for begin in begins],
+            SYSTEM,
+            identification={
+                "job_name": job,
+                "program": job,
+                "job_id": f"STC0000{len(job)}",
+                "step_number": 1,
+                "asid": 50 + len(job),
+                "interval_start_utc": begins,
+                "interval_end_utc": [begin + QUARTER for begin in begins],
             },
-        }
-        kind = (30, 2)
-        sections = [
-            _sections(kind, "identification", identification, quarters),
-            _sections(kind, "processor", processor, quarters),
-        ]
-        header = _header([begin + QUARTER + timedelta(seconds=1) for begin in begins])
-        records += encode_records(catalog().records[kind], header, sections, quarters)
+            processor={
+                "timer_flags": 0x8000,
+                "task_ms": [10 * round(100 * seconds) for seconds in cpu_s],
+                **dict.fromkeys(("srb_ms", "io_interrupt_ms", "region_control_ms", "hiperspace_ms"), 0),
+            },
+        )
     return records

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.dumps import generated
 from tests.made_once import made_once
 
 from zscope.app.cli.main import program
-from zscope.samples import Recipe, generate
+from zscope.samples import Recipe
 
 ROOT = Path(__file__).resolve().parents[3]
 DUMP = ROOT / "sample-data" / "smf-sample.bin"
@@ -35,8 +35,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dump with damage between good records."""
-    out = io.BytesIO()
-    generate(Recipe(records=800, mix={"zert-detail": 1.0}, seed=5, damage=("mid-garbage",)), out)
     path = tmp_path_factory.mktemp("damaged") / "damaged.smf"
-    path.write_bytes(out.getvalue())
+    recipe = Recipe(records=800, mix={"zert-detail": 1.0}, seed=5, damage=("mid-garbage",))
+    path.write_bytes(generated(recipe))
     return path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 import threading
@@ -13,11 +12,12 @@ import duckdb
 import polars as pl
 import pytest
 from tests.app.python.conftest import DUMP, REPORTS
+from tests.dumps import generated
 
 import zscope.api as zs
 from zscope.parsers.smf.record_batches import TableBuilder
 from zscope.parsers.smf.walker import FrameReader
-from zscope.samples import Recipe, generate
+from zscope.samples import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,8 +67,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> DecodedParts:
 @pytest.fixture(scope="module")
 def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("lazy") / "dump.smf"
-    with path.open("wb") as out:
-        generate(Recipe(records=RECORDS, mix={"zert-detail": 0.9, "tcp-term": 0.1}, seed=2), out)
+    path.write_bytes(generated(Recipe(records=RECORDS, mix={"zert-detail": 0.9, "tcp-term": 0.1}, seed=2)))
     return path
 
 
@@ -263,9 +262,7 @@ def test_many_issues_are_counted_once_if_a_file_is_read_twice() -> None:
 
 
 def test_two_collects_count_many_issues_once(tmp_path: Path) -> None:
-    out = io.BytesIO()
-    generate(Recipe(records=3_000, mix={"zert-detail": 1.0}, seed=5), out)
-    data, place = bytearray(out.getvalue()), 0
+    data, place = bytearray(generated(Recipe(records=3_000, mix={"zert-detail": 1.0}, seed=5))), 0
     while place < len(data):
         if place > 1 << 19:  # the first records show what the file is
             data[place + 6 : place + 10] = b"\xff" * 4  # the time

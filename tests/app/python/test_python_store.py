@@ -18,6 +18,7 @@ import pytest
 from adbc_driver_manager import dbapi
 from click.testing import CliRunner
 from tests.app.python.conftest import REPORTS
+from tests.dumps import generated
 from tests.marking import deep_except
 
 import zscope.api as zs
@@ -25,7 +26,7 @@ from zscope.app.cli.main import program
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric_names
 from zscope.pipelines.store.parquet_files import data_tables
-from zscope.samples import Recipe, generate
+from zscope.samples import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -269,8 +270,7 @@ def test_a_store_stays_still_until_it_is_refreshed(checkout: Path, tmp_path: Pat
     before = store.table("smf119_zert_detail").aggregate("count(*)").fetchone()
     commit = store.commit
     dump = tmp_path / "night.smf"
-    with dump.open("wb") as out:
-        generate(Recipe(records=500, mix={"zert-detail": 1.0}, seed=11), out)
+    dump.write_bytes(generated(Recipe(records=500, mix={"zert-detail": 1.0}, seed=11)))
     lazy, relation = store.lazy("smf119_zert_detail"), store.table("smf119_zert_detail")
     ingest(tmp_path / "store", [str(dump)], IngestOptions(selection=row_selection(None)))
     assert relation.aggregate("count(*)").fetchone() == before
@@ -357,8 +357,8 @@ def incomplete(damaged: Path, tmp_path_factory: pytest.TempPathFactory) -> zs.St
     for begin, end in ((6, 8), (10, 12)):
         dumps.append(folder / f"{begin}.smf")
         start, until = (datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in (begin, end))
-        with dumps[-1].open("wb") as out:
-            generate(Recipe(records=16, mix={"rmf-cpu": 1.0}, seed=5, start=start, end=until), out)
+        recipe = Recipe(records=16, mix={"rmf-cpu": 1.0}, seed=5, start=start, end=until)
+        dumps[-1].write_bytes(generated(recipe))
     options = IngestOptions(selection=row_selection(None))
     ingest(folder / "store", list(map(str, dumps)), options)
     return zs.open(folder / "store")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from tests.dumps import generated
 from tests.marking import deep_except
 from tests.parsers.smf.decoders import default_decoder
 
@@ -17,7 +18,7 @@ from zscope.parsers.options import Selection, everything, parse
 from zscope.parsers.smf.dump import ENOUGH_RECORDS, decode_windows
 from zscope.parsers.smf.framing import detect
 from zscope.parsers.smf.walker import SMALLEST_WINDOW, FrameReader
-from zscope.samples import Recipe, generate
+from zscope.samples import Recipe
 from zscope.schemas.tables import RAW_TABLE, RECORD_TABLE
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ ALL_TABLES = Selection({**everything().columns, RECORD_TABLE: None, RAW_TABLE: N
 
 
 def _dump(framing: str, records: int = 2_000) -> bytes:
-    out = io.BytesIO()
-    generate(Recipe(records=records, seed=5, framing=framing), out)
-    return out.getvalue()
+    return generated(Recipe(records=records, seed=5, framing=framing))
 
 
 def _reader(data: bytes, issues: Issues, window: int) -> FrameReader:
@@ -71,10 +70,8 @@ def test_tables_do_not_depend_on_windows(framing: str, jobs: int) -> None:
 
 def test_a_frequent_kind_keeps_its_order_among_collected_records() -> None:
     """A few records of a kind, then a window full of them, then a few again."""
-    out = io.BytesIO()
     records = 3 * ENOUGH_RECORDS
-    generate(Recipe(records=records, seed=5, mix={"tcp-init": 1.0}), out)
-    data = out.getvalue()
+    data = generated(Recipe(records=records, seed=5, mix={"tcp-init": 1.0}))
     issues = Issues()
     decoder = default_decoder(parse("smf119_tcp_init[record_no]"), issues)
     numbers: list[int] = []
@@ -101,15 +98,12 @@ def test_nobody_waits_for_a_consumer_that_stops_early() -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_in_a_thread_reaches_the_consumer(jobs: int) -> None:
     """The date of every connection is spoiled, and issues are errors."""
-    out = io.BytesIO()
-    generate(Recipe(records=3_000, seed=5, mix={"tcp-init": 1.0}), out)
-    data = out.getvalue().replace(bytes.fromhex("0126061f"), bytes.fromhex("0126ff1f"))
+    dump = generated(Recipe(records=3_000, seed=5, mix={"tcp-init": 1.0}))
+    data = dump.replace(bytes.fromhex("0126061f"), bytes.fromhex("0126ff1f"))
     issues = Issues(strict=True)
-    reader = _reader(out.getvalue(), issues, SMALLEST_WINDOW)
+    reader = _reader(dump, issues, SMALLEST_WINDOW)
     assert list(decode_windows(reader, default_decoder(parse("smf119_tcp_init"), issues), jobs))
-    spoiled = FrameReader(
-        io.BytesIO(data), detect(out.getvalue(), whole=True), Issues(), window=SMALLEST_WINDOW
-    )
+    spoiled = FrameReader(io.BytesIO(data), detect(dump, whole=True), Issues(), window=SMALLEST_WINDOW)
     with pytest.raises(InputError) as caught:
         list(decode_windows(spoiled, default_decoder(parse("smf119_tcp_init"), issues), jobs))
     assert caught.value.issue.code is Code.BAD_DATE

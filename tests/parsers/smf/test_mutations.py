@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
+from tests.dumps import generated
 from tests.parsers.smf.decoders import default_decoder
 
 from zscope.parsers.issues import InputError, Issues, Severity
@@ -23,7 +24,6 @@ from zscope.parsers.smf.framing import detect
 from zscope.parsers.smf.header import HEADER_LENGTH
 from zscope.parsers.smf.walker import SLACK, FrameReader, Window
 from zscope.samples.dump.recipe import FRAMINGS, Recipe, RecordKind
-from zscope.samples.dump.write import generate
 from zscope.schemas.tables import table_names
 
 if TYPE_CHECKING:
@@ -60,11 +60,9 @@ BLOCK_SIZES = {"segments": 400, "bdw": 8_000, "bdw-spanned": 700, "bdw-extended"
 @cache
 def dump(mix: tuple[RecordKind, ...], framing: str) -> bytes:
     """Two records of each kind."""
-    out = io.BytesIO()
     shares = dict.fromkeys(mix, 1.0)
     block_size = BLOCK_SIZES.get(framing, 8_000)
-    generate(Recipe(records=2 * len(mix), mix=shares, framing=framing, block_size=block_size), out)
-    return out.getvalue()
+    return generated(Recipe(records=2 * len(mix), mix=shares, framing=framing, block_size=block_size))
 
 
 def flip_bits(data: bytearray, rng: random.Random) -> None:

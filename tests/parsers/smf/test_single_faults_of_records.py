@@ -14,8 +14,8 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from tests.dumps import sample_records
 from tests.parsers.single_fault import Fault
-from tests.parsers.smf.sample_records import records
 
 from zscope.parsers import InputError, Issue, Severity, read
 from zscope.parsers.smf.record_writer import as_blocks, as_segments, as_stream
@@ -37,7 +37,7 @@ def tables_by_kind() -> dict[tuple[int, int], list[str]]:
     """Return the tables of each type and subtype that the sample has."""
     tables = defaultdict(list)
     for record, table in catalog().tables():
-        if record.subtype is not None and (record.type, record.subtype) in records():
+        if record.subtype is not None and (record.type, record.subtype) in sample_records():
             tables[record.type, record.subtype].append(table.name)
     return dict(tables)
 
@@ -63,7 +63,7 @@ class DumpSample:
 
 def one_kind(kind: tuple[int, int]) -> DumpSample:
     """Return a record between two others of its kind."""
-    first, *more = records()[kind]
+    first, *more = sample_records()[kind]
     others = more or [first]
     content = b"".join(as_stream([others[0], first, others[-1]]))
     begin = len(others[0])
@@ -72,7 +72,7 @@ def one_kind(kind: tuple[int, int]) -> DumpSample:
 
 def framed(kind: str) -> DumpSample:
     """Return short records in blocks or segments, of which all bytes are changed."""
-    some = [*records()[119, 1], *records()[119, 2], *records()[119, 72]]
+    some = [*sample_records()[119, 1], *sample_records()[119, 2], *sample_records()[119, 72]]
     parts = as_segments(some, 150) if kind == "segments" else as_blocks(some, 700, spanned=kind == "spanned")
     content = b"".join(parts)
     tables = ("smf119_tcp_init", "smf119_tcp_term", "smf119_ftp_failure")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.dumps import generated
 from tests.pipelines.stores import load
 
 from zscope.pipelines.estimate.estimate_rows import estimate_rows
@@ -13,7 +14,7 @@ from zscope.pipelines.ingest import IngestOptions, row_selection
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.samples import Recipe, RecordKind, generate, named_systems
+from zscope.samples import Recipe, RecordKind, named_systems
 from zscope.samples.dump.recipe import CpuCost
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
             records=3_500, seed=day, mix=MIX, start=start, end=start + timedelta(days=1), systems=systems
         )
         path = folder / f"{day}.smf"
-        with path.open("wb") as out:
-            generate(recipe, out)
+        path.write_bytes(generated(recipe))
         paths.append(path)
     load(folder / "store", *paths, how=options)
     return folder / "store"
@@ -93,8 +93,7 @@ def test_only_the_days_of_the_periods_are_read(tmp_path: Path) -> None:
     end = start + timedelta(days=105)
     mix = {RecordKind.ZERT_DETAIL: 0.66, RecordKind.RMF_CPU: 0.34}
     path = tmp_path / "long.smf"
-    with path.open("wb") as out:
-        generate(Recipe(records=30_000, mix=mix, systems=systems, start=start, end=end), out)
+    path.write_bytes(generated(Recipe(records=30_000, mix=mix, systems=systems, start=start, end=end)))
     options = IngestOptions(selection=row_selection(None), settings=Settings().merge(["+00:00"]))
     load(tmp_path / "store", path, how=options)
     with open_reader(tmp_path / "store") as connection:

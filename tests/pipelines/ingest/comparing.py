@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from click.testing import CliRunner, Result
+from tests.dumps import records_in
 from tests.pipelines.stores import Contents, dump_bytes
 
 from zscope.app.cli.main import program as zscope
@@ -47,16 +48,6 @@ def dump(framing: str = "rdw") -> bytes:
 def records() -> list[bytes]:
     """Its records, with their length words."""
     return records_in(dump())
-
-
-def records_in(data: bytes) -> list[bytes]:
-    """Return the records of a dump, with their length words."""
-    found, at = [], 0
-    while at < len(data):
-        end = at + int.from_bytes(data[at : at + 2], "big")
-        found.append(data[at:end])
-        at = end
-    return found
 
 
 def kept(some: Iterable[bytes]) -> int:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.dumps import records_in
 from tests.pipelines.ingest.comparing import (
     dump,
     duplicates,
     kept,
     records,
-    records_in,
     run,
     statuses,
     stream,

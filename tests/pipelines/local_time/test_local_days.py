@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 import pytest
+from tests.dumps import generated
 from tests.marking import deep_except
 from tests.pipelines.stores import EVERYTHING, load
 
@@ -17,7 +18,7 @@ from zscope.parsers import read
 from zscope.parsers.zones import zone_of
 from zscope.pipelines.python_store import Store
 from zscope.pipelines.settings import Settings
-from zscope.samples import Recipe, RecordKind, generate
+from zscope.samples import Recipe, RecordKind
 from zscope.samples.dump.recipe import named_systems
 
 DETAIL = "smf119_zert_detail"
@@ -106,8 +107,7 @@ def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             systems=named_systems(*SYSTEMS, utc_offset_minutes=offset // timedelta(minutes=1)),
         )
         path = folder / f"{number}.smf"
-        with path.open("wb") as file:
-            generate(recipe, file)
+        path.write_bytes(generated(recipe))
         tables = read(path, [DETAIL, "smf70_interval"]).tables
         for row in tables["smf70_interval"].to_pylist():
             intervals[row["system"], day] += 1

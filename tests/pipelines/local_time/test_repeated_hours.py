@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.dumps import generated
 from tests.marking import deep_except
 from tests.parsers.text.rmf.test_rmf_workload import ONLINE
 from tests.pipelines.stores import EVERYTHING, load
@@ -24,7 +25,7 @@ from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import Folder
 from zscope.pipelines.store.remove import remove_load
-from zscope.samples import Recipe, RecordKind, generate
+from zscope.samples import Recipe, RecordKind
 from zscope.samples.dump.recipe import CpuCost, named_systems
 from zscope.samples.reports.files import listing
 from zscope.samples.reports.rmf import TABLES_NEEDED, RmfRows, rmf_rows
@@ -66,8 +67,7 @@ def dump_of(path: Path, number: int, use: float) -> Path:
         systems=named_systems("SYSA", utc_offset_minutes=120 if number == 1 else 60),
         cpu_cost=CpuCost(base=use),
     )
-    with path.open("wb") as file:
-        generate(recipe, file)
+    path.write_bytes(generated(recipe))
     return path
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
+from tests.dumps import generated
 from tests.pipelines.ingest.in_turn import InTurn
 from tests.pipelines.local_time.test_repeated_hours import REPORT_TABLES
 from tests.pipelines.stores import EVERYTHING, load
@@ -25,7 +26,7 @@ from zscope.pipelines.local_time.unzoned_rows import unzoned_query
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import Load, LoadOffset
-from zscope.samples import Recipe, RecordKind, generate
+from zscope.samples import Recipe, RecordKind
 from zscope.samples.dump.recipe import named_systems
 from zscope.samples.reports.files import listing
 from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
@@ -45,8 +46,7 @@ def dump_at(path: Path, start: datetime, offset_h: int, hours: int = 1) -> Path:
         records=4 * hours, mix={RecordKind.RMF_CPU: 1.0}, start=start, end=start + hours * HOUR,
         systems=named_systems("SYSA", utc_offset_minutes=60 * offset_h),
     )  # fmt: skip
-    with path.open("wb") as file:
-        generate(recipe, file)
+    path.write_bytes(generated(recipe))
     return path
 
 

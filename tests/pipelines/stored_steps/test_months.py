@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.dumps import generated
 from tests.pipelines.stores import contents
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -37,8 +38,8 @@ def night(folder: Path, number: int) -> Path:
     start = datetime(2026, 3, 24, 3, tzinfo=UTC) + timedelta(days=number)
     mix = {RecordKind.ZERT_DETAIL: 0.6, RecordKind.TCP_TERM: 0.4}
     path = folder / f"{number}.smf"
-    with path.open("wb") as out:
-        generate(Recipe(records=40, seed=number, mix=mix, start=start, end=start + timedelta(hours=6)), out)
+    recipe = Recipe(records=40, seed=number, mix=mix, start=start, end=start + timedelta(hours=6))
+    path.write_bytes(generated(recipe))
     return path
 
 

@@ -25,6 +25,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.dumps import generated
 from tests.marking import deep_except
 from tests.pipelines.stores import remove_last_commit
 from tests.sample_stores import ALWAYS, summarise, summarised_world
@@ -52,7 +53,7 @@ from zscope.pipelines.store.maintenance import check_store, compact, expire
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.stored_steps import DayWindow, Summaries, drop_summaries, leaves
 from zscope.pipelines.store.transaction import changing
-from zscope.samples import Recipe, RecordKind, generate
+from zscope.samples import Recipe, RecordKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -486,8 +487,7 @@ def night(path: Path, number: int, seed: int, records: int = 100) -> Path:
         RecordKind.RMF_CPU: 0.1,
     }  # fmt: skip
     recipe = Recipe(records=records, seed=seed, mix=mix, start=start, end=start + timedelta(hours=5))
-    with path.open("wb") as out:
-        generate(recipe, out)
+    path.write_bytes(generated(recipe))
     return path
 
 

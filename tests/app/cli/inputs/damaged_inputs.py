@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
+from tests.dumps import generated
+
 from zscope.parsers.issues import Code
-from zscope.samples import DAMAGES, Recipe, generate
+from zscope.samples import DAMAGES, Recipe
 
 REPORTS = Path(__file__).resolve().parents[4] / "sample-data" / "reports"
 NETSTAT, RMF, RMF_XML = "netstat.SYSA.2026-03-02.txt", "rmf-cpu.SYSB.txt", "rmf-cpu.SYSA.xml"
@@ -28,9 +29,7 @@ class DamagedInput:
 
 
 def _dump(records: int = 60, *damage: str, seed: int = 11) -> bytes:
-    out = io.BytesIO()
-    generate(Recipe(records=records, mix=MIX, seed=seed, damage=damage), out)
-    return out.getvalue()
+    return generated(Recipe(records=records, mix=MIX, seed=seed, damage=damage))
 
 
 def _report(name: str) -> str:

@@ -9,15 +9,12 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from click.testing import Result
+from tests.dumps import composed
 
 from zscope.app.cli.exits import ExitCode
-from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.schemas import catalog
-from zscope.schemas.arrow import arrow_type
 
 Run = Callable[..., Result]
 Row = dict[str, str]
@@ -34,36 +31,22 @@ MIXED = (TLS10, GOOD, TLS10, SSL3)
 
 def dump_of(connections: list[tuple[int, str]], systems: list[str]) -> bytes:
     """ZERT detail records of short connections with these versions and cipher suites."""
-    layout = catalog().records[119, 11]
     count = len(connections)
-
-    def section(key: str, **columns: list[object]) -> SectionBytes:
-        declared = layout.section(key)
-        types = {field.column: arrow_type(field) for field in declared.columns}
-        values = {name: pa.array(column, types[name]) for name, column in columns.items()}
-        rows = encode_section(declared, values, count, declared.known_length)
-        return SectionBytes(declared, [[row.tobytes()] for row in rows])
-
-    header = {
-        "written_local": pa.array(
-            [datetime(2026, 3, 1, 12, 0, second) for second in range(count)],  # noqa: DTZ001 - local time
-            pa.timestamp("us"),
-        ),
-        "system": pa.array(systems),
-    }
-    parts = [
-        section("identification", stack=["TCPIP"] * count),
-        section(
-            "common", event_type=[4] * count, security_protocols_flags=[128] * count, ip_protocol=[6] * count,
-            job_name=["WEB"] * count, local_port=[443] * count, remote_port=[50000] * count,
-            connection_id=list(range(count)),
-        ),
-        section(
-            "tls", tls_version=[version for version, _ in connections], handshake_type=[1] * count,
-            handshake_role=[2] * count, cipher=[cipher for _, cipher in connections],
-        ),
-    ]  # fmt: skip
-    return b"".join(encode_records(layout, header, parts, count))
+    records = composed(
+        (119, 11),
+        [datetime(2026, 3, 1, 12, 0, second) for second in range(count)],  # noqa: DTZ001 - local time
+        systems,
+        identification={"stack": "TCPIP"},
+        common={
+            "event_type": 4, "security_protocols_flags": 128, "ip_protocol": 6, "job_name": "WEB",
+            "local_port": 443, "remote_port": 50000, "connection_id": list(range(count)),
+        },
+        tls={
+            "tls_version": [version for version, _ in connections], "handshake_type": 1, "handshake_role": 2,
+            "cipher": [cipher for _, cipher in connections],
+        },
+    )  # fmt: skip
+    return b"".join(records)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from tests.dumps import records_in
 from tests.sample_stores import SAMPLE
 
 from zscope.app.cli.commands.coverage import strips
@@ -29,22 +30,12 @@ FIRST, LAST = datetime(2026, 3, 2, 10), datetime(2026, 3, 2, 13)  # noqa: DTZ001
 """The lost hours of SYSA."""
 
 
-def records_of(path: Path) -> list[bytes]:
-    """Return the records of a dump without blocks, with their length words."""
-    data, at, found = path.read_bytes(), 0, []
-    while at < len(data):
-        end = at + int.from_bytes(data[at : at + 2], "big")
-        found.append(data[at:end])
-        at = end
-    return found
-
-
 def dump_without_hours(*, with_loss: bool) -> bytes:
     """Return the sample without the TCP/IP records of the lost hours, perhaps with the loss in type 7."""
     headers = read(DUMP, "smf_record[system,written_local,record_type]")["smf_record"].to_pylist()
     kept = [
         record
-        for record, header in zip(records_of(DUMP), headers, strict=True)
+        for record, header in zip(records_in(DUMP.read_bytes()), headers, strict=True)
         if not (
             header["record_type"] == 119
             and header["system"] == "SYSA"

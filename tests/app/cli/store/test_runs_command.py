@@ -7,14 +7,11 @@ import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
+from tests.dumps import composed
 
 from zscope.app.cli.main import program
-from zscope.parsers.smf.record_writer import SectionBytes, encode_records, encode_section
-from zscope.schemas import catalog
-from zscope.schemas.arrow import arrow_type
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data" / "smf-sample.bin"
 FROM_TO = ("--from", "2026-03-02T01:00Z", "--to", "2026-03-02T05:00+01:00")
@@ -206,38 +203,18 @@ MINUTES, EACH = 6, 12
 
 def steady_dump() -> bytes:
     """Twelve short connections a minute for six minutes, all with the same handshake and the same bytes."""
-    layout, records = catalog().records[119, 11], MINUTES * EACH
-    starts = [BEGIN + timedelta(seconds=60 / EACH * number) for number in range(records)]
-    columns: dict[str, dict[str, list[object]]] = {
-        "identification": {"stack": ["TCPIP"] * records},
-        "common": {
-            "event_type": [4] * records,
-            "security_protocols_flags": [128] * records,
-            "start_utc": [*starts],
-            "end_utc": [start + timedelta(seconds=1) for start in starts],
-            "connection_id": [*range(records)],
-            "in_bytes": [8_000] * records,
-            "out_bytes": [64] * records,
+    starts = [BEGIN + timedelta(seconds=60 / EACH * number) for number in range(MINUTES * EACH)]
+    records = composed(
+        (119, 11), starts, "CLI1",
+        identification={"stack": "TCPIP"},
+        common={
+            "event_type": 4, "security_protocols_flags": 128, "connection_id": [*range(len(starts))],
+            "start_utc": starts, "end_utc": [start + timedelta(seconds=1) for start in starts],
+            "in_bytes": 8_000, "out_bytes": 64,
         },
-        "tls": {
-            "tls_version": [0x0304] * records,
-            "handshake_type": [1] * records,
-            "handshake_role": [1] * records,
-            "cipher": ["1302"] * records,
-        },
-    }
-    parts = []
-    for key, given in columns.items():
-        section = layout.section(key)
-        types = {field.column: arrow_type(field) for field in section.columns}
-        values = {name: pa.array(column, types[name]) for name, column in given.items()}
-        rows = encode_section(section, values, records, section.known_length)
-        parts.append(SectionBytes(section, [[row.tobytes()] for row in rows]))
-    header = {
-        "written_local": pa.array([start.replace(tzinfo=None) for start in starts], pa.timestamp("us")),
-        "system": pa.array(["CLI1"] * records),
-    }
-    return b"".join(encode_records(layout, header, parts, records))
+        tls={"tls_version": 0x0304, "handshake_type": 1, "handshake_role": 1, "cipher": "1302"},
+    )  # fmt: skip
+    return b"".join(records)
 
 
 def test_a_proposed_run_is_added_once(tmp_path: Path) -> None:

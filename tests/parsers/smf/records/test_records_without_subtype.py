@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsers.smf.sample_records import records
+from tests.dumps import sample_records
 
 from zscope.parsers import Code, inventory, read
 from zscope.parsers.smf.record_writer import (
@@ -148,7 +148,7 @@ def test_a_section_outside_of_a_status_record_has_an_issue(tmp_path: Path) -> No
 
 def test_types_without_subtypes_are_counted_and_selected_by_their_number(tmp_path: Path) -> None:
     path = tmp_path / "dump.smf"
-    path.write_bytes(lost() + status(5) + records()[119, 2][0] + lost())
+    path.write_bytes(lost() + status(5) + sample_records()[119, 2][0] + lost())
     counted = inventory(path).rows.select(["record_type", "record_subtype", "records"]).to_pylist()
     assert [tuple(row.values()) for row in counted] == [(7, None, 2), (23, None, 1), (119, 2, 1)]
     assert {name: len(rows) for name, rows in read(path, "7").items()} == {"smf7_lost": 2}
