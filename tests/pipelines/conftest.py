@@ -11,8 +11,7 @@ import pytest
 from tests.made_once import made_once
 from tests.sample_stores import SAMPLE, load_sample, loaded_systems, loaded_world
 
-from zscope.pipelines.metrics import declared, metric
-from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics import declared, view_sql
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
@@ -42,13 +41,11 @@ def systems_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def world_metrics(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The world with the rows of all steps computed once, as `prepared` does for a metric; read-only."""
-    done: set[str] = set()
+    """The world with all steps and metrics as tables, each computed from those before; read-only."""
     with open_reader(world_store) as connection:
-        for name in declared():
-            for text in prepared(metric(name), made=done):
-                connection.execute(text)
-            done.add(name)
+        for name, step in declared().items():
+            if not step.computed_by:
+                connection.execute(f"CREATE TEMP TABLE {name} AS {view_sql(step)}")
         yield connection
 
 
