@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -140,17 +141,25 @@ def computed(store: Path | None, changed: ChangedStore) -> Iterator[duckdb.DuckD
 
 def _copied(store: Path, changed: ChangedStore, connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Copy the tables that the metric reads, and return those that have rows."""
-    read = [name for name in needed(NAME) if name not in declared() and name not in reference_tables()]
     filled = set()
-    with open_reader(store) as reader:
-        for table in (*read, COMPUTED):
-            rows = reader.execute(f"SELECT * FROM {table}").to_arrow_table()
-            if changed.only and "system" in rows.column_names:
-                rows = rows.filter(pc.field("system") == changed.only)
-            if rows.num_rows:
-                filled.add(table)
-                _add_copies(connection, table, rows, () if table == COMPUTED else changed.copies)
+    for table, stored in _tables_read(store).items():
+        rows = stored
+        if changed.only and "system" in rows.column_names:
+            rows = rows.filter(pc.field("system") == changed.only)
+        if rows.num_rows:
+            filled.add(table)
+            _add_copies(connection, table, rows, () if table == COMPUTED else changed.copies)
     return filled
+
+
+@cache
+def _tables_read(store: Path) -> Mapping[str, pa.Table]:
+    """The tables of a store that the metric reads; several stores are changed copies of one."""
+    read = [name for name in needed(NAME) if name not in declared() and name not in reference_tables()]
+    with open_reader(store) as reader:
+        return {
+            table: reader.execute(f"SELECT * FROM {table}").to_arrow_table() for table in (*read, COMPUTED)
+        }
 
 
 def _add_copies(
