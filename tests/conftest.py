@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+# As the program does: threads of the linear algebra, which numpy starts, would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from _pytest.doctest import DoctestModule
 from click.testing import CliRunner, Result
