@@ -12,7 +12,6 @@ import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ import msgspec
 import numpy as np
 from estimate.kinds import kinds_table
 from estimate.replicates import Row, Simulation, Summary, holds, plain
-from figures import aligned, machine, verdict
+from figures import aligned, measured_here, verdict
 
 from zscope.app.docs import write_documents
 from zscope.pipelines.estimate.costs import estimate_costs
@@ -253,9 +252,7 @@ def reports(arguments: argparse.Namespace) -> dict[str, str]:
     with ProcessPoolExecutor(processes) as pool:
         for name in arguments.tables.split(","):
             title, table = tables[name]
-            written[name] = (
-                f"{title}\n\n{table(Simulation(pool))}\n\n- {datetime.now(UTC).date()}, {machine()}"
-            )
+            written[name] = f"{title}\n\n{table(Simulation(pool))}\n\n- {measured_here()}"
     print(file=sys.stderr)
     return written
 

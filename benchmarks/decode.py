@@ -9,24 +9,20 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import struct_loop
 from dumps import MIXED_BYTES, ZERT_RECORDS, Dump, first_records, large_dump, mixed_dump, odd_dump, zert_dump
-from figures import aligned, machine, verdict, write_between
+from figures import aligned, listed, measured_here, print_and_write, verdict
 from measure import Case, disturbance, memory_copy, peak_memory, take_times
 from stages import DECODING, TOTAL, stage_seconds, stage_table
-from working_folder import working_folder
 
 from zscope.parsers import ReadOptions, inventory, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- begin of the figures -->\n", "<!-- end of the figures -->\n"
 ALL_FIELDS = "smf119_zert_detail,smf119_zert_dn"
 TEN_FIELDS = f"smf119_zert_detail[{','.join(struct_loop.TEN_COLUMNS)}]"
 LOOP_BYTES = 10_000_000
@@ -181,7 +177,7 @@ def measure(folder: Path, options: argparse.Namespace) -> str:
         print("writing and reading 3 GB for the peak memory (--no-large leaves it out)", file=sys.stderr)
         dumps.append(large_dump(folder, zert))
     facts = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}",
+        f"{measured_here()}",
         f"zERT dump: {zert.describe()}",
         f"odd dump: {odd.describe()}",
         f"mixed dump: {mixed.describe()}; type 119 is {_share(mixed, 119):.0%} of the bytes",
@@ -190,7 +186,7 @@ def measure(folder: Path, options: argparse.Namespace) -> str:
         *memory_lines(dumps),
     ]
     tables = aligned(table(measured)), aligned(stages(zert, odd, mixed))
-    return "\n\n".join((*tables, "\n".join(f"- {fact}" for fact in facts))) + "\n"
+    return "\n\n".join((*tables, listed(facts))) + "\n"
 
 
 def main() -> None:
@@ -202,15 +198,7 @@ def main() -> None:
         help=f"records of the zERT dump; the mixed dump grows with it (default: {ZERT_RECORDS})",
     )  # fmt: skip
     parser.add_argument("--no-large", dest="large", action="store_false", help="leave out the 3 GB dump")
-    parser.add_argument(
-        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
-    )
-    options = parser.parse_args()
-    with working_folder() as folder:
-        report = measure(folder, options)
-    print(report)
-    if options.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
+    print_and_write(measure, parser, "benchmarks.md", "the figures")
 
 
 if __name__ == "__main__":

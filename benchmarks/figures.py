@@ -1,13 +1,35 @@
-"""Format figures: the machine they were measured on, and tables readable as text and as Markdown."""
+"""Format figures: the machine they were measured on, and tables readable as text and as Markdown.
+
+Programs whose figures are part of a document end with `print_and_write`.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from working_folder import working_folder
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable
+
+DOCUMENTS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def measured_here() -> str:
+    """Return the day, and a description of the machine and the versions."""
+    return f"{datetime.now(UTC):%Y-%m-%d}, {machine()}"
+
+
+def listed(facts: Iterable[str]) -> str:
+    """Return facts as a list in Markdown."""
+    return "\n".join(f"- {fact}" for fact in facts)
 
 
 def machine() -> str:
@@ -29,6 +51,23 @@ def _processor() -> str:
 def verdict(reached: bool) -> str:
     """Return whether a target is met."""
     return "met" if reached else "MISSED"
+
+
+def print_and_write(
+    measure: Callable[[Path, argparse.Namespace], str],
+    parser: argparse.ArgumentParser,
+    document: str,
+    part: str,
+) -> None:
+    """Measure, and print the report; with --write-docs, also put it into a part of a document."""
+    parser.add_argument("--write-docs", action="store_true", help=f"put the figures into docs/{document}")
+    options = parser.parse_args()
+    with working_folder() as folder:
+        report = measure(folder, options)
+    print(report)
+    if options.write_docs:
+        begin, end = (f"<!-- {side} of {part} -->\n" for side in ("begin", "end"))
+        write_between(DOCUMENTS / document, begin, end, report)
 
 
 def write_between(document: Path, begin: str, end: str, report: str) -> None:

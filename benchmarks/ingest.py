@@ -16,7 +16,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,10 +32,9 @@ from dumps import (
     odd_dump,
     zert_dump,
 )
-from figures import aligned, machine, verdict, write_between
+from figures import aligned, listed, measured_here, print_and_write, verdict
 from measure import Case, disturbance, peak_of, take_times
 from stages import COMMITTING, LOADING, TOTAL, stage_seconds, stage_table
-from working_folder import working_folder
 
 from zscope.parsers import ReadOptions, inventory, read
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -47,8 +45,6 @@ from zscope.pipelines.store.catalogue import empty_catalogue
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- begin of the ingest figures -->\n", "<!-- end of the ingest figures -->\n"
 LOOP = "struct loop to Parquet"
 LOOP_BYTES = 10_000_000
 """A batch of the loop, whose time per record is constant."""
@@ -328,7 +324,7 @@ def measure(folder: Path, options: argparse.Namespace) -> str:
     for each in cases:
         table += each.lines(loop)
     facts = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}",
+        f"{measured_here()}, DuckDB {duckdb.__version__}",
         *(f"{subject.name} dump: {subject.dump.describe()}" for subject in subjects),
         f"repetitions in turn: {options.repeat}, medians",
         disturbance(measured),
@@ -338,7 +334,7 @@ def measure(folder: Path, options: argparse.Namespace) -> str:
         new_store_line(subjects[0]),
     ]
     tables = aligned(table), aligned(stages(subjects))
-    return "\n\n".join((*tables, "\n".join(f"- {fact}" for fact in facts))) + "\n"
+    return "\n\n".join((*tables, listed(facts))) + "\n"
 
 
 def main() -> None:
@@ -353,15 +349,7 @@ def main() -> None:
         "--dump", type=Path, action="append", default=[], metavar="FILE",
         help="also measure this dump, such as one of another writer; can be repeated",
     )  # fmt: skip
-    parser.add_argument(
-        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
-    )
-    options = parser.parse_args()
-    with working_folder() as folder:
-        report = measure(folder, options)
-    print(report)
-    if options.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
+    print_and_write(measure, parser, "benchmarks.md", "the ingest figures")
 
 
 if __name__ == "__main__":

@@ -29,8 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
-from figures import aligned, machine, verdict, write_between
-from working_folder import working_folder
+from figures import aligned, listed, measured_here, print_and_write, verdict
 
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.folder import existing_store
@@ -39,8 +38,6 @@ from zscope.samples import Recipe, RecordKind, generate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- begin of the figures of nights -->\n", "<!-- end of the figures of nights -->\n"
 ZSCOPE = Path(sys.executable).with_name("zscope")
 MEASURED = (2, 50, 100, 200, 400, 700)
 WITH_NOTES = 4
@@ -239,23 +236,14 @@ def measure(folder: Path, nights: int, records: int) -> str:
     slowest = max(costs, key=lambda night: costs[night].cpu_s)
     target = verdict(last <= MOST)
     facts = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}",
+        f"{measured_here()}, DuckDB {duckdb.__version__}",
         f"{total} nights of {records:,} records",
         f"target: the last measured load costs at most {MOST} times the baseline, in CPU seconds ({target})",
         f"the most expensive measured load was night {slowest}, with {costs[slowest].cpu_s:.2f} CPU s",
     ]
     if removed and compacted:
         facts.append(f"removal of a load: {removed.cpu_s:.2f} CPU s; compaction: {compacted.cpu_s:.2f} CPU s")
-    return (
-        aligned(loads)
-        + "\n\n"
-        + _curve(each_s)
-        + "\n\n"
-        + aligned(stores)
-        + "\n\n"
-        + "\n".join(f"- {fact}" for fact in facts)
-        + "\n"
-    )
+    return aligned(loads) + "\n\n" + _curve(each_s) + "\n\n" + aligned(stores) + "\n\n" + listed(facts) + "\n"
 
 
 def _curve(each_s: dict[int, float], width: int = 60, groups: int = 20) -> str:
@@ -287,15 +275,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=re.sub(r"\s+", " ", __doc__ or ""))
     parser.add_argument("--nights", type=int, default=max(MEASURED), help="nights (default: %(default)s)")
     parser.add_argument("--records", type=int, default=12_000, help="of each night (default: %(default)s)")
-    parser.add_argument(
-        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
+    print_and_write(
+        lambda folder, given: measure(folder, given.nights, given.records),
+        parser,
+        "benchmarks.md",
+        "the figures of nights",
     )
-    options = parser.parse_args()
-    with working_folder() as folder:
-        report = measure(folder, options.nights, options.records)
-    print(report)
-    if options.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
 
 
 if __name__ == "__main__":

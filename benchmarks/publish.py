@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
-from figures import aligned, machine, verdict, write_between
-from working_folder import working_folder
+from figures import aligned, listed, measured_here, print_and_write, verdict
 
 from zscope.pipelines.iceberg.publish import publish_iceberg
 from zscope.pipelines.iceberg.published_folder import default_target
@@ -33,8 +32,6 @@ from zscope.pipelines.store.maintenance import merge_after_load
 from zscope.pipelines.store.parquet_files import Part, StagedFile, parquet_schema
 from zscope.pipelines.store.transaction import commit_files
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
-BEGIN, END = "<!-- begin of the figures of publication -->\n", "<!-- end of the figures of publication -->\n"
 MEASURED = (10, 200, 1000)
 IN_A_ROW = 9
 """Loads whose median is shown: those up to the measured one. Each second or third of them merges files."""
@@ -181,13 +178,13 @@ def measure(folder: Path, loads: int, grace_s: int) -> str:
         )  # fmt: skip
     reached = verdict(cpu[measured[-1]] <= MOST * cpu[measured[0]])
     facts = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}",
+        f"{measured_here()}",
         f"{len(TABLES)} tables, each load changes all of them; grace period {grace_s:,} s",
         f"target: the last measured load costs at most {MOST} times the first, in CPU time ({reached})",
         f"the most expensive publication took {max(cost.seconds for cost in costs) * 1000:.0f} ms",
         f"everything published again after {max(measured):,} loads: {whole.seconds * 1000:.0f} ms",
     ]
-    return aligned(rows) + "\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n"
+    return aligned(rows) + "\n\n" + listed(facts) + "\n"
 
 
 def main() -> None:
@@ -195,15 +192,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=re.sub(r"\s+", " ", __doc__ or ""))
     parser.add_argument("--loads", type=int, default=max(MEASURED), help="loads (default: %(default)s)")
     parser.add_argument("--grace", type=int, default=0, help="grace period in seconds (default: %(default)s)")
-    parser.add_argument(
-        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
+    print_and_write(
+        lambda folder, given: measure(folder, given.loads, given.grace),
+        parser,
+        "scale.md",
+        "the figures of publication",
     )
-    options = parser.parse_args()
-    with working_folder() as folder:
-        report = measure(folder, options.loads, options.grace)
-    print(report)
-    if options.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
 
 
 if __name__ == "__main__":

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 import polars as pl
 from dumps import zert_dump
-from figures import aligned, machine, write_between
+from figures import aligned, listed, measured_here, print_and_write
 from measure import Case, disturbance, take_times
-from working_folder import working_folder
 
 import zscope.api as zs
 
 if TYPE_CHECKING:
     from dumps import Dump
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- begin of the Python figures -->\n", "<!-- end of the Python figures -->\n"
 RECORDS = 100_000
 TABLE = "smf119_zert_detail"
 COLUMNS = (
@@ -113,12 +109,12 @@ def measure(folder: Path, records: int, repetitions: int) -> str:
     measured = cases(dump)
     take_times(measured, repetitions)
     facts = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}; polars {pl.__version__}, DuckDB {duckdb.__version__}",
+        f"{measured_here()}; polars {pl.__version__}, DuckDB {duckdb.__version__}",
         f"zERT dump: {dump.describe()}",
         f"{repetitions} repetitions in turn, medians; the process was kept to one core",
         disturbance(measured),
     ]
-    return "\n\n".join((aligned(table(measured)), "\n".join(f"- {fact}" for fact in facts))) + "\n"
+    return "\n\n".join((aligned(table(measured)), listed(facts))) + "\n"
 
 
 def main() -> None:
@@ -126,15 +122,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=7, help="repetitions (default: 7)")
     parser.add_argument("--records", type=int, default=RECORDS, help=f"records (default: {RECORDS})")
-    parser.add_argument(
-        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
+    print_and_write(
+        lambda folder, given: measure(folder, given.records, given.repeat),
+        parser,
+        "benchmarks.md",
+        "the Python figures",
     )
-    options = parser.parse_args()
-    with working_folder() as folder:
-        report = measure(folder, options.records, options.repeat)
-    print(report)
-    if options.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
 
 
 if __name__ == "__main__":

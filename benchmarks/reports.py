@@ -14,14 +14,12 @@ import re
 import statistics
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
-from figures import aligned, machine, write_between
+from figures import aligned, measured_here, print_and_write
 from measure import Case, peak_of, take_times
-from working_folder import working_folder
 
 from zscope.parsers import read, scan
 from zscope.parsers.containers.streams import UNPACKED_CHUNK
@@ -37,8 +35,6 @@ from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- begin of the report figures -->\n", "<!-- end of the report figures -->\n"
 CONNECTIONS = 50_000
 CONN_BYTES = 50_000_000
 """Size of the NETSTAT display whose memory is measured."""
@@ -202,13 +198,9 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--write-docs", action="store_true")
-    arguments = parser.parse_args()
-    with working_folder() as folder:
-        report = measured(folder, arguments.repeat)
-    print(report)
-    if arguments.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
+    print_and_write(
+        lambda folder, given: measured(folder, given.repeat), parser, "benchmarks.md", "the report figures"
+    )
 
 
 def measured(folder: Path, repeat: int) -> str:
@@ -253,7 +245,7 @@ def measured(folder: Path, repeat: int) -> str:
     memory = f"at most {zscope_peak:,.0f} MB of memory; its tree takes {tree_peak:,.0f} MB"
     displayed = f"- NETSTAT display of {display_size:,.0f} MB: at most {display_peak:,.0f} MB of memory"
     displayed += " (target: at most 300 MB)"
-    about = f"{datetime.now(tz=UTC):%Y-%m-%d}, {machine()}; {repeat} repetitions in turn, medians"
+    about = f"{measured_here()}; {repeat} repetitions in turn, medians"
     elements, whole = (statistics.median(case.cpu_seconds) for case in cases[-2:])
     ratio = f"- RMF XML takes {whole / elements:.2f} times as long as its elements only (target: at most 1.6)"
     return "\n".join(

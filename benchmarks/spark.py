@@ -13,15 +13,13 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 from dumps import ZERT_RECORDS, zert_dump
-from figures import aligned, machine, write_between
-from working_folder import working_folder
+from figures import aligned, measured_here, print_and_write
 
 import zscope.api as zs
 from zscope.schemas.arrow import table_schema
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
-BEGIN, END = "<!-- begin of the figures of Spark -->\n", "<!-- end of the figures of Spark -->\n"
 TABLE = "smf119_zert_detail"
 TEN = (
     "system", "written_local", "job_name", "local_port", "connection_id", "handshake_role", "handshake_type",
@@ -108,13 +104,12 @@ def main() -> None:
     )
     parser.add_argument("--records", type=int, default=ZERT_RECORDS)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--write-docs", action="store_true")
-    given = parser.parse_args()
-    with working_folder() as folder:
-        report = measure(folder, given.records, given.repeat)
-    print(report)
-    if given.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
+    print_and_write(
+        lambda folder, given: measure(folder, given.records, given.repeat),
+        parser,
+        "scale.md",
+        "the figures of Spark",
+    )
 
 
 def measure(folder: Path, records: int, repeat: int) -> str:
@@ -158,7 +153,7 @@ def measure(folder: Path, records: int, repeat: int) -> str:
         f"first query, with the start of the Python workers: {first:.1f} s",
         f"planning {ranges} ranges, without Spark: {planned:.2f} s",
         f"load of the machine while it measured: {min(loads):.0f} to {max(loads):.0f}",
-        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, pyspark {pyspark_version()}",
+        f"{measured_here()}, pyspark {pyspark_version()}",
     )
     return "\n".join([aligned(rows), "", *(f"- {note}" for note in notes)])
 

@@ -9,19 +9,15 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
-from figures import aligned, machine, verdict, write_between
-from working_folder import working_folder
+from figures import aligned, listed, measured_here, print_and_write, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- begin of the figures of starts -->\n", "<!-- end of the figures of starts -->\n"
 REFERENCE = "import duckdb, pyarrow"
 
 
@@ -102,25 +98,19 @@ def measure(folder: Path, repetitions: int) -> str:
         print(f"\rrepetition {repetition + 1} of {repetitions}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     facts = [
-        f"{datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}",
+        f"{measured_here()}, DuckDB {duckdb.__version__}",
         f"{repetitions} repetitions in turn after one that does not count; medians of user and system time",
     ]
-    return "\n\n".join((aligned(table(measured)), "\n".join(f"- {fact}" for fact in facts))) + "\n"
+    return "\n\n".join((aligned(table(measured)), listed(facts))) + "\n"
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=11, help="repetitions (default: 11)")
-    parser.add_argument(
-        "--write-docs", action="store_true", help=f"put the figures into docs/{DOCUMENT.name}"
+    print_and_write(
+        lambda folder, given: measure(folder, given.repeat), parser, "benchmarks.md", "the figures of starts"
     )
-    options = parser.parse_args()
-    with working_folder() as folder:
-        report = measure(folder, options.repeat)
-    print(report)
-    if options.write_docs:
-        write_between(DOCUMENT, BEGIN, END, report)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 from dashboard import served
-from figures import aligned, machine, verdict
+from figures import aligned, measured_here, verdict
 from readers import first_page
 from working_folder import working_folder
 
@@ -197,7 +197,7 @@ def report(figures: Figures, records: int) -> str:
             ("first page of the dashboard, s", f"{page:.2f}", f"{MOST_PAGE_S:g}", met),
             (f"{METRIC} in plain DuckDB, s", f"{query:.2f}", "", ""),
         ]
-    facts = f"- {datetime.now(UTC):%Y-%m-%d}, {machine()}, DuckDB {duckdb.__version__}\n"
+    facts = f"- {measured_here()}, DuckDB {duckdb.__version__}\n"
     return f"{aligned(rows)}\n\n{facts}- {len(figures.cpu_s)} loads of {records} records\n"
 
 

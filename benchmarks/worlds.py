@@ -20,12 +20,11 @@ import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from figures import aligned, machine, verdict
+from figures import aligned, measured_here, verdict
 from working_folder import working_folder
 
 from zscope.app.docs import write_documents
@@ -212,7 +211,7 @@ def report(folder: Path, replicates: int) -> str:
     print(file=sys.stderr)
     facts = f"{DAYS} days, {CONNECTIONS_PER_HOUR} connections an hour and pair of systems"
     facts += f", {number_of_seeds} seeds for each world"
-    return f"{aligned(rows)}\n\n- {facts}; {datetime.now(UTC).date()}, {machine()}"
+    return f"{aligned(rows)}\n\n- {facts}; {measured_here()}"
 
 
 def main() -> None:
