@@ -6,7 +6,9 @@ import fcntl
 import gc
 import json
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -111,6 +113,15 @@ def commits_of_any_duration() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("zscope.pipelines.ingest.commit_new_rows.LONGEST_S", 3600.0)
         yield
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder in memory if possible, for thousands of small files."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="zscope-tests-", dir=memory if memory.is_dir() else None))
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,8 @@ forked processes with a signal: around the commit, and at random instants.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from tests.pipelines.small_catalogue import use_small_catalogue
@@ -18,23 +16,11 @@ from tests.pipelines.store.looking import view
 from tests.pipelines.store.operations import different, files_at_operations, restore
 from tests.pipelines.store.scene import Scene
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 Kills = list[dict[str, Any]]
 JOBS = ("first", "second", "together", "grown", "remove", "compact", "expire")
 AT_RANDOM = (("second", 32), ("first", 8))
 LONGEST_S = 1200
 """On a very busy machine."""
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder in memory if possible, for thousands of small files."""
-    memory = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="zscope-kills-", dir=memory if memory.is_dir() else None))
-    yield folder
-    shutil.rmtree(folder)
 
 
 def kill(place: Path, job: str, when: int | str) -> Kills:

@@ -6,7 +6,6 @@ import fcntl
 import os
 import shutil
 import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,15 +45,6 @@ def mounting() -> str:
         [*OWN_NAMES, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False
     )
     return "" if tried.returncode == 0 else f"nothing can be mounted: {tried.stderr.decode().strip()}"
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder in memory if possible."""
-    memory = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="zscope-room-", dir=memory if memory.is_dir() else None))
-    yield folder
-    shutil.rmtree(folder)
 
 
 def codes_without_faults(place: Path, kind: str, job: str, *shares: float) -> list[int]:

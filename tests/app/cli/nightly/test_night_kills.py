@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +19,6 @@ from tests.pipelines.store.forked import printed_by, program
 KILLS = 12
 LONGEST_S = 1200
 """On a very busy machine."""
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder in memory if possible."""
-    memory = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="zscope-nights-", dir=memory if memory.is_dir() else None))
-    yield folder
-    shutil.rmtree(folder)
 
 
 @pytest.mark.deep
