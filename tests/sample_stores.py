@@ -44,6 +44,12 @@ def summarise(store: Path) -> list[str]:
     return messages
 
 
+def loaded_sample(factory: pytest.TempPathFactory) -> Path:
+    """Return the store of the sample dump and of the reports about it."""
+    paths = SAMPLE / "smf-sample.bin", SAMPLE / "reports"
+    return made_once(factory, "sample", lambda store: load_sample(store, *paths))
+
+
 def loaded_world(factory: pytest.TempPathFactory) -> Path:
     """Return the store of the small world with its runs."""
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.made_once import made_once
-from tests.sample_stores import SAMPLE, load_sample, loaded_systems, loaded_world
+from tests.sample_stores import loaded_sample, loaded_systems, loaded_world
 
 from zscope.pipelines.metrics import declared, view_sql
 from zscope.pipelines.store import open_reader
@@ -23,8 +22,7 @@ MakeStore = Callable[[], Path]
 @pytest.fixture(scope="session")
 def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample data, loaded once; read-only."""
-    paths = SAMPLE / "smf-sample.bin", SAMPLE / "reports"
-    return made_once(tmp_path_factory, "sample", lambda store: load_sample(store, *paths))
+    return loaded_sample(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

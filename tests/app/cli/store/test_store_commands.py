@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 from tests.pipelines.stores import rewrite_commits
+from tests.sample_stores import loaded_sample
 
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.checksums import last_commit
@@ -21,22 +22,10 @@ Run = Callable[..., Result]
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with the sample, to be copied."""
-    from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-
-    store = tmp_path_factory.mktemp("commands") / "store"
-    ingest(
-        store, [SAMPLE / "smf-sample.bin", SAMPLE / "reports"], IngestOptions(selection=row_selection(None))
-    )
-    return store
-
-
 @pytest.fixture
-def store(loaded: Path, tmp_path: Path) -> Path:
-    """A copy of the store."""
-    return Path(shutil.copytree(loaded, tmp_path / "store"))
+def store(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
+    """A copy of the store with the sample."""
+    return Path(shutil.copytree(loaded_sample(tmp_path_factory), tmp_path / "store"))
 
 
 @pytest.mark.deep
