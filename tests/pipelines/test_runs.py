@@ -100,10 +100,8 @@ def test_a_workload_of_several_parts_has_no_kind_and_no_sizes() -> None:
     [
         ('name = ""', "name", "a text of 1 to 64 characters"),
         ('name = " a"', "name", "without leading or trailing blanks, got ' a'"),
-        ("name = 5", "name", "got 5"),
         ('system = "SYSTEM001"', "system", "1 to 8 characters"),
         ('system = "SYS A"', "system", "'SYS A' is not a system name"),
-        ('role = "Client"', "role", 'expected "client", "server" or "tls-test", got \'Client\''),
         (
             "from = 2026-03-09T01:00:00",
             "from",
@@ -119,19 +117,13 @@ def test_a_workload_of_several_parts_has_no_kind_and_no_sizes() -> None:
         ("to = 2062-03-09T01:12:00Z", "to", "is 13,149 days after from; a run is shorter than 31 days"),
         ("from = 0001-01-01T00:00:00+05:00", "from", "is not a valid time in UTC"),
         ("transactions = -1", "transactions", "an integer from 0 to 9,223,372,036,854,775,807, got -1"),
-        ("transactions = true", "transactions", "got True"),
         ("transactions = 9223372036854775808", "transactions", "got 9223372036854775808"),
-        ("transactions = 1.5", "transactions", "got 1.5"),
         ('workload = "CRR40(64B/8k)"', "workload", "expected B, kB or MB at column 12, got 'k)'"),
-        ("workload = 40", "workload", "expected a name such as CRR40(64B/8kB), got 40"),
         ("note = 1", "note", "a text of up to 2,000 characters, got 1"),
-        ('synthetic = "yes"', "synthetic", "expected true or false, got 'yes'"),
         ("tags = 1", "tags", "expected a table, got 1"),
         ('tags = { "a b" = 1 }', "tags.a b", "a name of 1 to 40 letters, digits and _"),
         ("tags = { mtu = [] }", "tags.mtu", "a number, true or false, got []"),
         ('tags = { mtu = "" }', "tags.mtu", "got ''"),
-        ("trasactions = 5", "trasactions", "did you mean transactions?"),
-        ("zzz = 5", "zzz", "is not a valid key; valid: name, system, role, from, to, workload"),
     ],
 )
 def test_invalid_value_is_a_problem_with_its_place(wrong: str, key: str, problem: str) -> None:
@@ -184,8 +176,6 @@ def test_invalid_toml_is_one_problem(text: str, problem: str) -> None:
     ("text", "key", "problem"),
     [
         (f"[run]{ONE[7:]}".replace("[run]]", "[run]"), "run", "each with two brackets"),
-        ("run = [5]", "run[0]", "expected a table, got 5"),
-        ("[[runs]]\nname = 'a'", "runs", "is not a valid key; valid: run, kb_bytes; did you mean run?"),
         ("kb_bytes = 1000.0", "kb_bytes", "expected 1000 or 1024, got 1000.0"),
         ("kb_bytes = 512", "kb_bytes", "got 512"),
     ],

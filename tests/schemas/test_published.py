@@ -230,24 +230,6 @@ def test_results_can_be_chosen_by_tags_in_sql() -> None:
         (
             "results_mq.toml",
             "value = 437, ",
-            'value = "437", ',
-            "ecdhe-rsa-rt].value: expected a number, got '437'",
-        ),
-        (
-            "results_mq.toml",
-            "value = 437, ",
-            "value = true, ",
-            "ecdhe-rsa-rt].value: expected a number, got True",
-        ),
-        (
-            "results_mq.toml",
-            "value = 437, ",
-            "valeu = 437, ",
-            "line 16: group[0].results[mq-8k-ecdhe-rsa-rt].valeu: is not a valid key",
-        ),
-        (
-            "results_mq.toml",
-            "value = 437, ",
             "recomputed_pct = 8.71, ",
             "rt].recomputed_pct: is not a valid key",
         ),
@@ -258,59 +240,25 @@ def test_results_can_be_chosen_by_tags_in_sql() -> None:
         ("results_mq.toml", ', level_unit = "ms"', "", "negotiation]: has values without a level_unit"),
         (
             "results_mq.toml",
-            'metric = "elapsed_negotiating", ',
-            "",
-            "negotiation].metric: is missing; expected a text",
-        ),
-        (
-            "results_mq.toml",
-            'side = "sender"',
-            'side = "left"',
-            'tcp-sends-8k].side: expected "both", "client", ',
-        ),
-        (
-            "results_mq.toml",
             '"mq-8k-interval"',
             '"mq-8k-ecdhe-rsa-rt"',
             "ecdhe-rsa-rt].id: is declared twice",
         ),
         (
             "results_mq.toml",
-            'id = "mq-8k-interval", ',
-            "",
-            "line 44: group[2].results[0].id: is missing; expected",
+            'side = "sender"',
+            'side = "left"',
+            'sends-8k].side: expected "both", "client", ',
         ),
         ("results_mq.toml", '"mq-32k-cipher-added"]', '"mq-64k"]', "conflicts_with names 'mq-64k', which"),
         ("results_mq.toml", '"mq-z14"', '"mq-z15"', "environment 'mq-z15' is not declared"),
         ("results_mq.toml", '"mq-negotiation"', '"mq"', "method names 'mq', which is not declared"),
         ("results_mq.toml", 'document = "mq"', 'document = "qm"', "document 'qm' is not declared"),
         (
-            "results_mq.toml",
-            '{ message = "8KB" }',
-            '"8KB"',
-            "line 14: group[0].condition_tags: expected a table",
-        ),
-        ("results_mq.toml", "[[group]]", "[group", "results_mq.toml, line 11: is not TOML"),
-        ("results_tls31.toml", '["CRR"]', '"CRR"', "line 8: workload_kinds: expected a list of"),
-        (
             "environments.toml",
             'like = "ztpf"',
             'like = "zvse"',
             "line 127: ztpf-z16.like: is like 'zvse', which",
-        ),
-        ("documents.toml", "[tls31]", "version = 1\n[tls31]", "line 3: version: expected a table"),
-        ("results_mq.toml", '"mq-negotiation"', "5", "reneg-added].method: expected a text, got 5"),
-        (
-            "methods.toml",
-            "gives = { elapsed",
-            "result = { elapsed",
-            "line 138: method[ztpf-throughput].worked[0].result: is not a valid key; expected",
-        ),
-        (
-            "methods.toml",
-            'purpose = "How',
-            'title = "How',
-            "line 26: method[workload-names].title: is not a valid key",
         ),
         ("practices.toml", '"published"', '"known"', 'observe_status: expected "published" or'),
         (
@@ -322,6 +270,11 @@ def test_results_can_be_chosen_by_tags_in_sql() -> None:
     ],
 )
 def test_reports_what_is_wrong(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:
+    assert_refused(tmp_path, file, old, new, problem)
+
+
+def assert_refused(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:
+    """Read the published results with a change in a file, and expect a problem."""
     folder = tmp_path / "published"
     shutil.copytree(str(files("zscope.schemas") / "published"), folder)
     text = (folder / file).read_text(encoding="utf-8")

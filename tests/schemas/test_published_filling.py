@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 from collections import Counter
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.schemas.test_published import assert_refused
 
 from zscope.schemas.declared import TomlFile
-from zscope.schemas.errors import DeclarationError
-from zscope.schemas.published import published_tables, read_published
+from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,36 +122,16 @@ def test_results_about_a_payload_are_not_measured_with_another() -> None:
         ("results_mq", "percent_of = 402", "percent_of = 0", "percent_of 0.0 is not a level"),
         (
             "fillings",
-            'also = ["latency"]',
-            'also = "latency"',
-            "line 56: performance-pair.also: expected a list of texts, got 'latency'",
-        ),
-        (
-            "fillings",
             '"inputs"\n',
             '"inputs"\nalso = ["latency"]\n',
             "line 83: mq-round-trips.also: is not allowed in a rule from inputs",
         ),
         ("results_mq", '"mq-cpu"', '"mq-cup"', "names 'mq-cup', which is not declared"),
         (
-            "results_mq",
-            'filled_by = "mq-round-trips"\n',
-            "",
-            "[mq-8k-ecdhe-rsa-rt].filled_by: is missing; expected a text",
-        ),
-        ("results_tls31", '["cipher"]', '"cipher"', "free_tags: expected a list of texts, got 'cipher'"),
-        (
             "results_perf32",
             '["CRR"] }',
             '["CCR"] }',
             'run_kinds[0]: expected "RR", "CRR" or "STR", got \'CCR\'',
-        ),
-        ("results_perf32", '{ traffic = "local" }', '"local"', "both_tags: expected a table, got 'local'"),
-        (
-            "fillings",
-            'from = "runs"\n',
-            'from = "run"\n',
-            'cpu-pair.from: expected "runs", "metric", "inputs"',
         ),
         (
             "fillings",
@@ -169,18 +147,6 @@ def test_results_about_a_payload_are_not_measured_with_another() -> None:
         ),
         (
             "fillings",
-            'captures = "',
-            'capture = "',
-            "line 23: cpu-pair.capture: is not a valid key; valid: from, measure, also",
-        ),
-        (
-            "fillings",
-            'from = "runs"\n',
-            "from = 1\n",
-            'cpu-pair.from: expected "runs", "metric", "inputs" or "nothing", got 1',
-        ),
-        (
-            "fillings",
             '"runs"\n',
             '"runs"\nlevel = "x"\n',
             "line 22: cpu-pair.level: is not allowed in a rule from runs",
@@ -188,11 +154,4 @@ def test_results_about_a_payload_are_not_measured_with_another() -> None:
     ],
 )
 def test_a_wrong_filling_is_refused(tmp_path: Path, file: str, old: str, new: str, problem: str) -> None:
-    folder = tmp_path / "published"
-    shutil.copytree(str(files("zscope.schemas") / "published"), folder)
-    text = (folder / f"{file}.toml").read_text(encoding="utf-8")
-    assert old in text
-    (folder / f"{file}.toml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(DeclarationError, match=re.escape(problem)) as caught:
-        read_published(folder)
-    assert caught.value.file == f"{file}.toml"
+    assert_refused(tmp_path, f"{file}.toml", old, new, problem)
