@@ -172,10 +172,6 @@ def test_the_evidence_query_runs_in_zscope_sql(
         assert len(result.stdout.splitlines()) > 1
 
 
-def test_a_missing_store_is_an_error(run: Run, tmp_path: Path) -> None:
-    assert run("check", "--store", tmp_path / "none").exit_code == ExitCode.NOTHING
-
-
 @pytest.mark.parametrize("more", [(), ("--explain", "tls10-tls11")])
 def test_an_unknown_system_is_an_error(run: Run, store_of: Store, more: tuple[str, ...]) -> None:
     result = run("check", "--store", store_of(*MIXED), "--system", "sysa", *more)

@@ -142,12 +142,6 @@ def test_a_run_cannot_be_compared_with_itself(store: Path) -> None:
     assert "'slow' cannot be compared with itself" in done.stderr
 
 
-def test_a_missing_store_is_an_error(tmp_path: Path) -> None:
-    done = start("compare", "a", "b", "--store", tmp_path / "none")
-    assert done.exit_code == 12
-    assert "there is no store" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("values", "sentence_part"),
     [

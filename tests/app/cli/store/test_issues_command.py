@@ -94,9 +94,3 @@ def test_places_are_numbers_in_json(run: Run, store: Path) -> None:
 def test_every_column_of_an_issue_is_printed() -> None:
     assert set(COLUMNS) == {"load_id", *ISSUE_SCHEMA.names}
     assert tuple(severity.name.lower() for severity in Severity) == SEVERITIES
-
-
-def test_a_missing_store_is_an_error(run: Run, tmp_path: Path) -> None:
-    result = run("issues", "--store", tmp_path)
-    assert result.exit_code == 12
-    assert f"{tmp_path}: there is no store" in result.stderr

@@ -99,12 +99,6 @@ def test_without_the_library(run: Run, small: Path, monkeypatch: pytest.MonkeyPa
     assert not small.with_name("store-iceberg").exists()
 
 
-def test_without_a_store(run: Run, tmp_path: Path) -> None:
-    result = run("publish", "iceberg", "--store", tmp_path / "nowhere")
-    assert result.exit_code == 12
-    assert "there is no store" in result.stderr
-
-
 def test_a_target_must_be_outside_of_the_store_and_empty(run: Run, small: Path, tmp_path: Path) -> None:
     inside = run("publish", "iceberg", "--store", small, "--target", small / "data" / "tables")
     assert (inside.exit_code, "inside the store" in inside.stderr) == (12, True)

@@ -149,12 +149,6 @@ def test_contradicting_arguments_are_refused(arguments: tuple[object, ...], ask:
     assert result.stderr.startswith("Usage: ")
 
 
-def test_a_missing_store_is_an_error(run: Run, tmp_path: Path) -> None:
-    result = run("sql", "--store", tmp_path / "none", "SELECT 1")
-    assert result.exit_code == 12
-    assert f"{tmp_path}/none: there is no store" in result.stderr
-
-
 def test_the_time_limit_exits_with_12_and_keeps_the_output_unchanged(ask: Ask, tmp_path: Path) -> None:
     target = tmp_path / "rows.csv"
     target.write_text("old")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -120,12 +121,26 @@ def test_keep_must_be_a_period(run: Run, store: Path, keep: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [("loads",), ("store", "check"), ("store", "compact"), ("loads", "remove", 1), ("issues",)]
+    "command",
+    [
+        *(
+            "loads",
+            "loads remove 1",
+            "store check",
+            "store compact",
+            "issues",
+            "validate",
+            "check",
+            "compare a b",
+        ),
+        *("sql 'SELECT 1'", "publish iceberg"),
+    ],
 )
-def test_without_a_store(run: Run, tmp_path: Path, command: tuple[object, ...]) -> None:
-    result = run(*command, "--store", tmp_path / "nowhere")
-    assert result.exit_code == 12
-    assert "there is no store" in result.stderr
+def test_without_a_store(run: Run, tmp_path: Path, command: str) -> None:
+    result = run(*shlex.split(command), "--store", tmp_path / "nowhere")
+    assert (result.exit_code, result.stdout) == (12, "")
+    assert f"{tmp_path / 'nowhere'}: there is no store" in result.stderr
+    assert "zscope ingest" in result.stderr
     assert not (tmp_path / "nowhere").exists()
 
 

@@ -109,12 +109,6 @@ def test_other_files_in_the_page_folder_are_not_replaced(
     assert "the folder has other content" in result.stderr
 
 
-def test_a_missing_store_is_an_error(run: Run, tmp_path: Path) -> None:
-    result = run("validate", "--store", tmp_path / "none")
-    assert result.exit_code == 12
-    assert "zscope ingest" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
