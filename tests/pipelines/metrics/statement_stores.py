@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 NAME = "statement"
+SUBJECTS = ("price", "saving", "exposure", "old versions", "certificates", "change", "coverage", "runs")
+"""The subjects of statements, in their order."""
 COMPUTED = "cost_estimate"
 _OF_PERIODS = ("compared_period", "period_hour", "period_source", "period_change")
 """The steps that depend on the chosen period, each after those it reads."""

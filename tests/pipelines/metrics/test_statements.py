@@ -11,6 +11,7 @@ import pytest
 from tests.marking import deep_except
 from tests.pipelines.metrics.statement_stores import (
     STORES,
+    SUBJECTS,
     computed,
     evidence_of,
     loaded_store,
@@ -32,7 +33,6 @@ Row = dict[str, Any]
 UNKNOWN = "not enough data"
 MISSING = re.compile(r"\b(None|NULL|nan|inf)\b|  | ,|\(\)|(job|port|rule|system) [,.;:]")
 """What a name or a figure that is missing leaves in a sentence."""
-SUBJECTS = ("price", "saving", "exposure", "old versions", "certificates", "change", "coverage", "runs")
 
 
 def number(value: float) -> str:

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 _TITLE = "Report on TLS"
 _SYNTHETIC = "The store has synthetic data: its benchmark runs check the calculation, not the result."
-_SECTION_OF = {
+STATEMENT_SECTIONS = {
     "price": "price", "saving": "advice", "exposure": "exposure", "old versions": "exposure",
     "certificates": "exposure", "change": "changes", "coverage": "data",
+    "runs": "benchmark",
 }  # fmt: skip
 """The section with the evidence of each statement."""
 
@@ -135,7 +136,7 @@ def _sentences(main: Element, data: ReportData) -> list[str]:
     listed = add(section, "ul", class_="sentences")
     for each in statements:
         item = add(listed, "li")
-        add(item, "a", each["heading"], href=f"#{_SECTION_OF[each['subject']]}")
+        add(item, "a", each["heading"], href=f"#{STATEMENT_SECTIONS[each['subject']]}")
         add_text(item, f": {each['sentence']}")
         if each["not_filtered_by"]:
             add(item, "p", f"Not filtered by {each['not_filtered_by']}.", class_="note")

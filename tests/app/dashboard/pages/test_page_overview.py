@@ -14,12 +14,15 @@ import pytest
 from tests.app.conftest import Run, deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
+from tests.pipelines.metrics.statement_stores import SUBJECTS
 from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.amounts import amount
 from zscope.app.dashboard.drawing import plain
 from zscope.app.dashboard.pages.overview.overview_figures import unprotected
+from zscope.app.dashboard.pages.overview.overview_page import STATEMENT_PAGES
 from zscope.app.dashboard.table_roles import data_kinds
+from zscope.app.report.report_page import STATEMENT_SECTIONS
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.store.parquet_files import data_tables
@@ -47,6 +50,10 @@ def _cpu_us(world: Path, system: str, counted_by: str) -> float:
     rows = rows.filter(pc.field(count).is_valid())
     cpu_s, transactions = pc.sum(rows["matched_cpu_s"]).as_py(), pc.sum(rows[count]).as_py()
     return float(1e6 * cpu_s / transactions)
+
+
+def test_a_statement_of_every_subject_leads_to_its_evidence_on_a_page_and_in_the_report() -> None:
+    assert STATEMENT_PAGES.keys() == STATEMENT_SECTIONS.keys() == {*SUBJECTS}
 
 
 def test_big_numbers_are_those_of_the_metrics(drawn_page: Open, world: Path) -> None:
@@ -78,11 +85,11 @@ def test_big_numbers_are_those_of_the_metrics(drawn_page: Open, world: Path) -> 
 def test_its_sentences_are_those_of_the_command(drawn_page: Open, run: Run, world: Path) -> None:
     page = drawn_page("overview", world)
     said = json.loads(run("summary", "--store", world, "--json").stdout)
-    assert len({each["subject"] for each in said}) == 7
+    assert {each["subject"] for each in said} == {*SUBJECTS}
     for each in said:
         assert plain(each["sentence"], 2000) in words(page)
     links = [link.proto.page for link in page.main.get("page_link")]
-    assert links == ["tls_price", "tls_price", "posture", "posture", "posture", "ranking", "quality"]
+    assert links == [name for name, _ in STATEMENT_PAGES.values()]
 
 
 def test_its_sentences_and_links_follow_the_filters(drawn_page: Open, world: Path) -> None:

@@ -502,8 +502,16 @@ SELECT
                 number_text(p.high_lpar_pct)
             )
         END,
-        -- Where the coverage is the reason, the sentence states it.
-        CASE WHEN p.status <> 'not enough data' THEN concat(', ' || p.condition, '; ' || incomplete_text(p.covered_pct)) END
+        -- A range without its condition would be signed as a bound. Where the coverage is the reason, it is stated.
+        CASE
+            WHEN p.status <> 'not enough data'
+                THEN concat(
+                    ', ' || nullif(
+                        concat_ws(', and ', nullif(trim(regexp_extract(p.why, '\bunless [^;(]*')), ''), p.condition), ''
+                    ),
+                    '; ' || incomplete_text(p.covered_pct)
+                )
+        END
     )::VARCHAR AS sentence,
     CASE
         WHEN p.condition IS NULL OR p.status = 'not enough data' THEN p.why

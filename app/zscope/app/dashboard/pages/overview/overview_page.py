@@ -335,7 +335,7 @@ def _place(row: dict[str, Any]) -> str:
 
 
 _LONGEST = 2000
-_PAGES: dict[str, tuple[str, dict[str, str]]] = {
+STATEMENT_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "price": ("tls_price", {}),
     "saving": ("tls_price", {"tls_advice_of": "Rule"}),
     "exposure": ("posture", {"posture_part": "Protection"}),
@@ -343,6 +343,7 @@ _PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "certificates": ("posture", {"posture_part": "Certificates"}),
     "change": ("ranking", {}),
     "coverage": ("quality", {}),
+    "runs": ("compare", {}),
 }
 """The page with the evidence of each statement, and the parameters of its address."""
 
@@ -359,6 +360,6 @@ def sentences_section(data: PageData) -> None:
                     if each["not_filtered_by"]:
                         st.caption(f"Not filtered by {each['not_filtered_by']}.")
             with link:
-                name, parameters = _PAGES[subject]
+                name, parameters = STATEMENT_PAGES[subject]
                 page_link(name, **parameters)
         st.caption("The same sentences: `zscope summary`; all of them: `zscope metrics statement`.")
