@@ -32,7 +32,7 @@ COMMANDS = {
     "benchmark": "Compare measured runs with the published results.",
     "runs": "List, add, remove, import and propose benchmark runs.",
     "compare": "Compare two benchmark runs, with confidence intervals.",
-    "compare-periods": "Compare two days, weeks or months: cost, handshakes, resumption, versions, bytes.",
+    "compare-periods": "Compare two periods of production: what changed from A to B by more than noise.",
     "experiment": "Measure what TLS alone costs, by test connections in random quarter hours.",
     "model": "Simulate a system, such as a flood of TLS session starts on z/TPF.",
     "check": "Check recommended settings and look for weak TLS, with the evidence.",
