@@ -173,7 +173,7 @@ class ReplyCollector:
         """Report a line without a beginning if it may be part of a display."""
         if connector in self._ended:
             self._ended.discard(connector)
-            problem = f"{quoted(text)} follows the last line of its reply: lines may be in the wrong order"
+            problem = f"{quoted(text)} follows the last line of its reply: lines may be missing or exchanged"
             self.report_problem(no, problem)
             return
         if not self.is_report_line(text):
