@@ -84,6 +84,19 @@ def counts(found: Contents) -> dict[str, int]:
     return {table: rows for table, (rows, _) in found.items()}
 
 
+def queried(store: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a query on a store."""
+    with open_reader(store) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def named_rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    """Return the rows of a query by the names of its columns."""
+    found = connection.execute(sql)
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
 def open_session(
     folder: Path, *, memory: str | None = None, threads: int | None = None, seconds: float | None = None
 ) -> Session:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.pipelines.metric_world import database
+from tests.pipelines.stores import named_rows
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric
@@ -47,14 +48,8 @@ def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBP
         yield connection
 
 
-def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any]]:
-    found = connection.execute(text)
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-
-
 def test_every_result_about_these_systems_is_filled(systems: duckdb.DuckDBPyConnection) -> None:
-    found = rows(systems, f"SELECT * FROM benchmark WHERE {OURS}")
+    found = named_rows(systems, f"SELECT * FROM benchmark WHERE {OURS}")
     assert len(found) == RESULTS
     assert Counter(row["area"] for row in found) == {"MQ": 21, "z/VM RSCS": 20, "z/TPF": 6}
     assert [row["id"] for row in found if row["measured"] is None or row["verdict"] == "no data"] == []
@@ -63,7 +58,7 @@ def test_every_result_about_these_systems_is_filled(systems: duckdb.DuckDBPyConn
 
 
 def test_only_levels_of_another_machine_are_not_compared(systems: duckdb.DuckDBPyConnection) -> None:
-    for row in rows(systems, f"SELECT * FROM benchmark WHERE {OURS}"):
+    for row in named_rows(systems, f"SELECT * FROM benchmark WHERE {OURS}"):
         in_time_of_its_own = row["measured_unit"] in {"us", "CPU us", "ms", "CPU/tx"}
         assert (row["verdict"] == "not comparable") == in_time_of_its_own, row["id"]
         if in_time_of_its_own:
@@ -94,20 +89,20 @@ def test_only_levels_of_another_machine_are_not_compared(systems: duckdb.DuckDBP
 def test_a_row_contains_the_measurement_and_the_verdict(
     result: str, verdict: str, measured: str, systems: duckdb.DuckDBPyConnection
 ) -> None:
-    [row] = rows(systems, f"SELECT * FROM benchmark WHERE id = '{result}'")
+    [row] = named_rows(systems, f"SELECT * FROM benchmark WHERE id = '{result}'")
     assert row["verdict"] == verdict
     assert row["measured"].endswith(measured)
 
 
 def test_a_shorter_key_contradicts_the_document(systems: duckdb.DuckDBPyConnection) -> None:
-    [row] = rows(systems, "SELECT * FROM benchmark WHERE id = 'rscs-default-strength'")
+    [row] = named_rows(systems, "SELECT * FROM benchmark WHERE id = 'rscs-default-strength'")
     assert row["direction_matches"] == "contradicts"
     assert "only the hash is stronger" in row["conflict"]
 
 
 def test_every_number_follows_from_its_measures(systems: duckdb.DuckDBPyConnection) -> None:
     text = f"SELECT * FROM benchmark_arithmetic WHERE id IN (SELECT id FROM benchmark WHERE {OURS})"
-    lines = rows(systems, text)
+    lines = named_rows(systems, text)
     has = {line["id"]: line for line in lines if line["part"] == "check"}
     computed = {line["id"]: line for line in lines if line["part"] == "change"}
     assert len(has) == RESULTS
@@ -145,6 +140,6 @@ def test_a_pair_of_the_same_size_is_chosen_from_many_measures() -> None:
     ]  # fmt: skip
     given = {"reference_result": [result], "reference_filling": [filling], "input_measure": measures}
     with database("benchmark_input", given) as connection:
-        [row] = rows(connection, "SELECT * FROM benchmark_input")
+        [row] = named_rows(connection, "SELECT * FROM benchmark_input")
     assert (row["baseline_no"], row["candidate_no"]) == (150, 151)
     assert row["problems"] == []

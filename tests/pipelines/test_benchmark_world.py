@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.pipelines.stores import named_rows
 from tests.sample_stores import WORLD
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -98,12 +99,6 @@ def manifest() -> dict[str, Any]:
     return contents
 
 
-def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any]]:
-    found = connection.execute(text)
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-
-
 def _cpu_us(manifest: dict[str, Any], name: str) -> dict[str, float]:
     """CPU time per transaction of a run, by side and of both."""
     (run,) = (run for run in manifest["runs"] if run["name"] == name)
@@ -149,7 +144,7 @@ def test_every_measured_row_has_its_check(world: duckdb.DuckDBPyConnection) -> N
 def test_a_side_that_is_not_stated_does_not_matter_if_all_have_the_same_verdict(
     world: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> None:
-    found = rows(world, "SELECT * FROM benchmark WHERE published_side = 'unspecified'")
+    found = named_rows(world, "SELECT * FROM benchmark WHERE published_side = 'unspecified'")
     assert len(found) == UNSPECIFIED
     assert {row["id"] for row in found if row["side"] != "any"} == {"tls31-resumption-tls13-cpu"}
     by_id = {row["id"]: row for row in found}
@@ -169,10 +164,10 @@ def test_a_side_that_is_not_stated_does_not_matter_if_all_have_the_same_verdict(
 def test_latency_of_a_closed_loop_is_the_number_of_clients_over_the_rate(
     world: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = rows(world, "SELECT * FROM benchmark WHERE rule = 'transaction-time'")
+    found = named_rows(world, "SELECT * FROM benchmark WHERE rule = 'transaction-time'")
     assert len(found) == LATENCIES
     assert not [row["id"] for row in found if "stay open" in row["why"]]
-    (osd, osh) = rows(
+    (osd, osh) = named_rows(
         world,
         "SELECT * FROM run_result WHERE name IN ('rr-osd', 'rr-osh') AND measure = 'latency' "
         "AND role = 'client' ORDER BY name",
@@ -189,7 +184,7 @@ def test_rates_from_bytes_of_long_connections_have_the_spread_of_the_clients(
     world: duckdb.DuckDBPyConnection,
 ) -> None:
     """Before, every interval had the same rate, and the interval no width."""
-    found = rows(
+    found = named_rows(
         world,
         "SELECT * FROM run_result WHERE workload_kind IN ('RR', 'STR') AND role <> 'both' "
         "AND (measure = 'throughput' "
@@ -200,24 +195,26 @@ def test_rates_from_bytes_of_long_connections_have_the_spread_of_the_clients(
 
 
 def test_performance_is_cpu_and_latency(world: duckdb.DuckDBPyConnection) -> None:
-    found = {row["id"]: row for row in rows(world, "SELECT * FROM benchmark WHERE metric = 'performance'")}
+    found = {
+        row["id"]: row for row in named_rows(world, "SELECT * FROM benchmark WHERE metric = 'performance'")
+    }
     assert {name: row["verdict"] for name, row in found.items()} == {
         "perf32-heappools64": "direction only",
         # Runs tagged with release 3.1 on systems whose records show 3.2, and no runs on OSD.
         "perf32-r32-r31-osh": "not comparable",
         "perf32-r32-r31-osd": "no data",
     }
-    (also,) = rows(
+    (also,) = named_rows(
         world, "SELECT * FROM benchmark_arithmetic WHERE id = 'perf32-heappools64' AND part = 'also'"
     )
     assert (also["what"], also["value"] < -10) == ("latency", True)
 
 
 def test_tags_that_the_data_contradict_are_reported(world: duckdb.DuckDBPyConnection) -> None:
-    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-r32-r31-osh'")
+    (row,) = named_rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-r32-r31-osh'")
     assert "run rr-osh-z31 has the tag release=3.1, but SMF 119 of CLI1 shows 3.2" in row["why"]
     # This result does not depend on the machine.
-    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-shared-osh-hs-rr-cpu'")
+    (row,) = named_rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-shared-osh-hs-rr-cpu'")
     assert row["verdict"] == "agrees"
     assert any("cpc=z17" in text for text in row["contradictions"])
 
@@ -229,8 +226,8 @@ def test_tags_that_the_data_show_need_not_be_typed(recorded: Path, untagged: Pat
         by_hand = dict(connection.execute(of_runs).fetchall())
     assert len([verdict for verdict in by_hand.values() if verdict in {"agrees", "direction only"}]) > 4
     with computed(untagged, "benchmark") as connection:
-        found = {row["id"]: row for row in rows(connection, "SELECT * FROM benchmark")}
-        (displayed,) = rows(
+        found = {row["id"]: row for row in named_rows(connection, "SELECT * FROM benchmark")}
+        (displayed,) = named_rows(
             connection, "SELECT * FROM run_tag WHERE name = 'during-displays' AND key = 'interface'"
         )
     assert {name: found[name]["verdict"] for name in by_hand} == by_hand
@@ -248,7 +245,7 @@ def test_without_a_fit_the_five_nearest_pairs_are_listed(world: duckdb.DuckDBPyC
         ).fetchall()
     )
     assert max(listed.values()) == 5
-    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-smcd-z17-z16-rr-cpu'")
+    (row,) = named_rows(world, "SELECT * FROM benchmark WHERE id = 'perf32-smcd-z17-z16-rr-cpu'")
     assert row["verdict"] == "no data"
     assert row["measured"] is None
     assert "the closest runs, rr-hipersockets-z16 and rr-hipersockets: transport=TCP here" in row["why"]
@@ -257,8 +254,8 @@ def test_without_a_fit_the_five_nearest_pairs_are_listed(world: duckdb.DuckDBPyC
 def test_the_network_share_is_at_least_that_of_the_stacks(
     world: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> None:
-    (row,) = rows(world, "SELECT * FROM benchmark WHERE id = 'tls31-network-share'")
-    (classes,) = rows(
+    (row,) = named_rows(world, "SELECT * FROM benchmark WHERE id = 'tls31-network-share'")
+    (classes,) = named_rows(
         world,
         "SELECT sum(cp_s) AS cp_s FROM service_class_cpu "
         "WHERE class_kind = 'service class' AND system = 'SRV1' AND source = 'SMF 72'",

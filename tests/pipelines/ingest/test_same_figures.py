@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.pipelines.ingest.comparing import statuses
-from tests.pipelines.stores import load
+from tests.pipelines.stores import load, queried
 
 from zscope.parsers.options import ReadOptions
 from zscope.pipelines.ingest import IngestOptions, row_selection
-from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,11 +20,6 @@ LINES = "time,ecbs_in_use,active\n0,62,9\n1,1480,9\n"
 
 def said(**options: Any) -> IngestOptions:  # noqa: ANN401
     return IngestOptions(selection=row_selection(None), read_options=ReadOptions(**options))
-
-
-def ask(store: Path, statement: str) -> list[tuple[Any, ...]]:
-    with open_reader(store) as connection:
-        return connection.execute(statement).fetchall()
 
 
 @pytest.fixture
@@ -39,7 +33,7 @@ def test_same_file_with_same_options_is_repeated(flood: Path, tmp_path: Path) ->
     store, how = tmp_path / "store", said(run="on", mapping=(("ecbs_in_use", "active"),))
     assert statuses(load(store, flood, how=how)) == ["loaded"]
     assert statuses(load(store, flood, how=how)) == ["repeated"]
-    assert ask(store, f"SELECT count(*) FROM {TABLE}") == [(2,)]
+    assert queried(store, f"SELECT count(*) FROM {TABLE}") == [(2,)]
 
 
 @pytest.mark.deep
@@ -64,7 +58,7 @@ def test_measurements_of_two_runs_are_both_stored(flood: Path, tmp_path: Path) -
     store = tmp_path / "store"
     for run in ("off", "on"):
         load(store, flood, how=said(run=run))
-    assert ask(store, f"SELECT run, series, count(*) FROM {TABLE} GROUP BY ALL ORDER BY 1") == [
+    assert queried(store, f"SELECT run, series, count(*) FROM {TABLE} GROUP BY ALL ORDER BY 1") == [
         ("off", "off", 2),
         ("on", "on", 2),
     ]
@@ -75,7 +69,7 @@ def test_grown_series_replaces_its_beginning(flood: Path, tmp_path: Path) -> Non
     load(store, flood)
     flood.write_text(LINES + "2,70,9\n")
     load(store, flood)
-    assert ask(store, f"SELECT load_id, sample_no FROM {TABLE} ORDER BY ALL") == [(2, 0), (2, 1), (2, 2)]
+    assert queried(store, f"SELECT load_id, sample_no FROM {TABLE} ORDER BY ALL") == [(2, 0), (2, 1), (2, 2)]
 
 
 def test_measurements_without_a_time_are_loaded(tmp_path: Path) -> None:
@@ -85,7 +79,9 @@ def test_measurements_without_a_time_are_loaded(tmp_path: Path) -> None:
     )
     report = load(store, path, how=said(run="case-2a", system="VMA"))
     assert statuses(report) == ["loaded"]
-    assert ask(store, "SELECT run, system, userid, tcpu_s FROM zvm_user") == [
+    assert queried(store, "SELECT run, system, userid, tcpu_s FROM zvm_user") == [
         ("case-2a", "VMA", "RSCS", 269.9)
     ]
-    assert ask(store, "SELECT run, cipher, measured_utc FROM mq_round_trip") == [("case-2a", "none", None)]
+    assert queried(store, "SELECT run, cipher, measured_utc FROM mq_round_trip") == [
+        ("case-2a", "none", None)
+    ]

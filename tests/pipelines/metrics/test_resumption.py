@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.pipelines.stores import named_rows
 from tests.sample_stores import WORLD
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
 SINCE = " 26068 12:00:00"
 """The first display that is loaded; its counters began before."""
-
-
-def rows(connection: duckdb.DuckDBPyConnection, text: str) -> list[dict[str, Any]]:
-    found = connection.execute(text)
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +40,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_counts_from_before_the_data_are_in_no_sum(store: Path) -> None:
     with open_reader(store) as connection:
-        found = rows(connection, statement(metric("resumption_rate"), ("source", "system")))
-        displays = rows(
+        found = named_rows(connection, statement(metric("resumption_rate"), ("source", "system")))
+        displays = named_rows(
             connection,
             "SELECT system, sum(hits) AS hits, sum(added) AS added FROM gsk_cache_delta "
             "WHERE alone_because IS NULL GROUP BY system",
@@ -66,7 +61,7 @@ def test_counts_from_before_the_data_are_in_no_sum(store: Path) -> None:
 def test_the_interval_of_a_day_is_wider_than_that_of_single_handshakes(
     world_metrics: duckdb.DuckDBPyConnection,
 ) -> None:
-    found = rows(world_metrics, "SELECT * FROM resumption_day")
+    found = named_rows(world_metrics, "SELECT * FROM resumption_day")
     assert found
     for row in found:
         total = row["full_handshakes"] + row["resumed_handshakes"]

@@ -13,7 +13,7 @@ import pytest
 from tests.marking import deep_except
 from tests.pipelines.ingest.comparing import duplicates
 from tests.pipelines.store.older import OLDER, make_older, older_schema
-from tests.pipelines.stores import Contents, contents, dump_bytes, load
+from tests.pipelines.stores import Contents, contents, dump_bytes, load, queried
 from tests.sample_stores import SAMPLE
 
 from zscope.api import read
@@ -79,11 +79,6 @@ def stored_types(store: Path) -> dict[str, set[pa.DataType]]:
     return found
 
 
-def rows_in(store: Path, statement: str) -> list[tuple[Any, ...]]:
-    with open_reader(store) as connection:
-        return connection.execute(statement).fetchall()
-
-
 def test_every_stored_column_has_a_type_that_all_readers_of_parquet_know() -> None:
     schemas = {table: parquet_schema(table) for table in parquet_tables()}
     schemas |= HISTORY_SCHEMAS | {name: rows.schema for name, rows in reference_tables().items()}
@@ -112,7 +107,7 @@ def test_files_and_catalogue_have_these_types(sample_store: Path) -> None:
     unsigned = (
         "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal AND data_type LIKE 'U%INT%'"
     )
-    assert rows_in(sample_store, unsigned) == []
+    assert queried(sample_store, unsigned) == []
 
 
 def extreme_rows(table: str) -> pa.RecordBatch:
@@ -178,7 +173,7 @@ def test_a_number_out_of_range_is_null_and_an_issue_with_its_place(tmp_path: Pat
         2**63,
         GREATEST,
     ]
-    stored = dict(rows_in(store, f"SELECT record_no, in_bytes FROM {TABLE}"))
+    stored = dict(queried(store, f"SELECT record_no, in_bytes FROM {TABLE}"))
     expected = {row["record_no"]: row["in_bytes"] for row in before}
     expected |= {
         before[place]["record_no"]: value for place, value in {3: None, 4: None, 5: GREATEST}.items()
@@ -190,7 +185,7 @@ def test_a_number_out_of_range_is_null_and_an_issue_with_its_place(tmp_path: Pat
         for row in before[3:5]
     ]
     assert f"in_bytes of {TABLE} is 18446744073709551615, greater than 9223372036854775807" in issues[0].text
-    assert rows_in(store, "SELECT field, record_no, byte_offset FROM issue WHERE code = 'out-of-range'") == [
+    assert queried(store, "SELECT field, record_no, byte_offset FROM issue WHERE code = 'out-of-range'") == [
         ("in_bytes", row["record_no"], row["record_offset"]) for row in before[3:5]
     ]
 
@@ -218,7 +213,7 @@ def test_a_required_number_out_of_range_leaves_its_row(tmp_path: Path) -> None:
     store = tmp_path / "store"
     report = load(store, supplied)
     (outcome,) = report.outcomes
-    assert rows_in(store, "SELECT line_no, transactions FROM transaction_count ORDER BY ALL") == [
+    assert queried(store, "SELECT line_no, transactions FROM transaction_count ORDER BY ALL") == [
         (2, None),
         (3, 5),
     ], outcome.issues
@@ -229,7 +224,7 @@ def test_a_required_number_out_of_range_leaves_its_row(tmp_path: Path) -> None:
 
 def test_digests_keep_their_bits(sample_store: Path, copied_store: Path) -> None:
     """About half of them have the highest bit, which is the sign."""
-    digests = {digest for (digest,) in rows_in(sample_store, f"SELECT digest FROM {DIGEST_TABLE}")}
+    digests = {digest for (digest,) in queried(sample_store, f"SELECT digest FROM {DIGEST_TABLE}")}
     negative = sum(digest < 0 for digest in digests)
     assert 0.4 < negative / len(digests) < 0.6
     make_older(copied_store)
@@ -255,9 +250,9 @@ def test_an_older_store_shows_the_same_rows(sample_store: Path, copied_store: Pa
 def test_a_number_out_of_range_in_an_older_file_is_null(copied_store: Path) -> None:
     make_older(copied_store, TABLE, "in_bytes", (2**64 - 1, 2**63, GREATEST))
     statement = f"SELECT DISTINCT in_bytes FROM {TABLE} ORDER BY in_bytes DESC NULLS FIRST LIMIT 2"
-    assert rows_in(copied_store, statement) == [(None,), (GREATEST,)]
+    assert queried(copied_store, statement) == [(None,), (GREATEST,)]
     change(copied_store, compact)
-    assert rows_in(copied_store, statement) == [(None,), (GREATEST,)]
+    assert queried(copied_store, statement) == [(None,), (GREATEST,)]
 
 
 @pytest.mark.deep
@@ -347,9 +342,9 @@ def test_records_of_an_older_load_are_recognised(tmp_path: Path) -> None:
     make_older(store)
     more.write_bytes(whole[at:] + whole[:at])  # not a continuation of the first file
     report = load(store, more)
-    (digests,) = rows_in(store, f"SELECT count(*), count(DISTINCT digest) FROM {DIGEST_TABLE}")
+    (digests,) = queried(store, f"SELECT count(*), count(DISTINCT digest) FROM {DIGEST_TABLE}")
     assert digests[0] == digests[1]
-    loaded = rows_in(store, f"SELECT count(*) FROM {DIGEST_TABLE} WHERE load_id = 1")
+    loaded = queried(store, f"SELECT count(*) FROM {DIGEST_TABLE} WHERE load_id = 1")
     assert (duplicates(report),) == loaded[0]
     assert duplicates(report) > 0
 

@@ -29,20 +29,15 @@ from tests.app.cli.nightly.nights import (
 )
 from tests.app.report_reading import harmless
 from tests.app.short_reports import shorten_report
+from tests.pipelines.stores import queried
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.nightly.running import STEPS, NightStep, run_night
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.process_lock import sign
 
 EXPORT = '\n[[export]]\ntarget = "out"\nformat = "csv"\ntables = ["smf119_tcp_init"]\n'
-
-
-def rows(store: Path, query: str) -> list[tuple[object, ...]]:
-    with open_reader(store) as connection:
-        return connection.execute(query).fetchall()
 
 
 def test_a_refused_file_among_good_ones(night: NightFolder) -> None:
@@ -58,7 +53,7 @@ def test_a_refused_file_among_good_ones(night: NightFolder) -> None:
     assert night.names("loaded") == ["a.smf", "sub/b.smf.gz"]
     assert night.names("new") == ["c.smf"]
     assert {item["why"] for item in step(report, "files")["items"]} == {None, "refused"}
-    assert len(rows(night.store, "SELECT * FROM load")) == 2
+    assert len(queried(night.store, "SELECT * FROM load")) == 2
 
 
 def test_what_is_passed_over_is_listed_with_the_issues_of_inputs(night: NightFolder) -> None:
@@ -69,7 +64,7 @@ def test_what_is_passed_over_is_listed_with_the_issues_of_inputs(night: NightFol
     for again in range(2):
         report = night.night()
         assert step(report, "load")["counts"]["files"] == 0
-        issues = rows(night.store, "SELECT file, code FROM input_issue ORDER BY file")
+        issues = queried(night.store, "SELECT file, code FROM input_issue ORDER BY file")
         assert issues == [
             (str(night.path / "gone"), "unreadable"),
             *((str(night.path / "new" / name), "not-an-input") for name in ("linked", "module", "pipe")),
@@ -132,13 +127,13 @@ def test_of_a_file_that_grew_only_the_new_part_is_loaded(night: NightFolder) -> 
     assert second["exit_code"] <= 4
     records = [step(report, "load")["counts"]["records"] for report in (first, second)]
     assert min(records) > 0
-    [(total,)] = rows(night.store, "SELECT count(*) FROM smf119_tcp_init")
+    [(total,)] = queried(night.store, "SELECT count(*) FROM smf119_tcp_init")
     whole = NightFolder(night.path / "whole")
     (whole.path / "new").mkdir(parents=True)
     whole.settings(LOAD)
     whole.add("a.smf", SMALL)
     whole.night()
-    assert rows(whole.store, "SELECT count(*) FROM smf119_tcp_init") == [(total,)]
+    assert queried(whole.store, "SELECT count(*) FROM smf119_tcp_init") == [(total,)]
 
 
 def test_patterns_apply_to_names_or_with_a_slash_to_paths(night: NightFolder) -> None:
@@ -198,7 +193,7 @@ def test_options_of_reading_reach_the_ingest(night: NightFolder) -> None:
     assert step(night.night(), "load")["counts"]["rows"] == 0
     night.settings(LOAD + 'timezone = "+01:00"')
     assert step(night.night(), "load")["counts"]["rows"] > 0
-    [(unzoned,)] = rows(night.store, "SELECT count(*) FROM smf119_tcp_init WHERE written_utc IS NULL")
+    [(unzoned,)] = queried(night.store, "SELECT count(*) FROM smf119_tcp_init WHERE written_utc IS NULL")
     assert unzoned == 0
 
 
@@ -267,7 +262,7 @@ def test_old_days_expire_before_the_export(night: NightFolder) -> None:
     night.settings(LOAD + f'[expire]\nkeep = "{days_since(FIRST_DAY) - 1}d"' + EXPORT)
     night.add("a.smf", SMALL)
     report = night.night()
-    days = [day for (day,) in rows(night.store, "SELECT DISTINCT day FROM smf119_tcp_init")]
+    days = [day for (day,) in queried(night.store, "SELECT DISTINCT day FROM smf119_tcp_init")]
     assert min(map(str, days)) == "2026-03-03"
     assert step(report, "expire")["counts"]["rows"] > 0
     exported = (night.path / "out" / "smf119_tcp_init.csv").read_text()
@@ -282,7 +277,7 @@ def test_a_clock_that_is_wrong_does_not_empty_the_store(night: NightFolder) -> N
     report = night.night()
     assert codes(report) == {"load": 0, "expire": 8}
     assert "all days would be removed; nothing was removed" in step(report, "expire")["text"]
-    assert rows(night.store, "SELECT count(*) > 0 FROM smf119_tcp_init") == [(True,)]
+    assert queried(night.store, "SELECT count(*) > 0 FROM smf119_tcp_init") == [(True,)]
 
 
 @pytest.mark.deep
@@ -517,7 +512,7 @@ def test_tables_are_published(night: NightFolder) -> None:
     night.add("a.smf", SMALL)
     report = night.night()
     assert codes(report) == {"load": 0, "publish": 0}
-    [[connections]] = rows(night.store, "SELECT count(*) FROM smf119_tcp_init")
+    [[connections]] = queried(night.store, "SELECT count(*) FROM smf119_tcp_init")
     [hint] = (night.path / "tables").glob("**/smf119_tcp_init/metadata/version-hint.text")
     version = hint.read_text(encoding="utf-8").strip()
     table = StaticTable.from_metadata(f"{hint.parent}/v{version}.metadata.json")
@@ -531,7 +526,7 @@ def test_a_publication_that_fails_does_not_undo_the_load(night: NightFolder) -> 
     night.add("a.smf", SMALL)
     report = night.night()
     assert codes(report) == {"load": 0, "publish": 12}
-    assert len(rows(night.store, "SELECT * FROM load")) == 1
+    assert len(queried(night.store, "SELECT * FROM load")) == 1
 
 
 def test_the_report_to_send_is_written_and_replaced(
