@@ -28,8 +28,6 @@ _OFFSET = "local_offset_us"
 _OWN_TIMES = frozenset({"start_utc", "end_utc", "interval_end_utc"})
 _SETTLING = re.compile(r"\butc_of_writing\([^)]*\)")
 """Without a time zone this macro tells the time in UTC of a record from the end of its connection."""
-_PASSED_ON = re.compile(r"(?:--.*\n|\n)*SELECT\s+\w+(?:,\s+\w+)*\s+FROM (\w+)\s*")
-"""A statement that only selects columns of a table."""
 _ONLY_COVERAGE = frozenset({"covered_day", "tls_use_covered"})
 """Steps that only add how much of the time is covered, which is null if it is not known."""
 _MOST_LOADS = 10
@@ -45,35 +43,17 @@ def tables_that_need_zones(metric: str) -> frozenset[str]:
     frozenset()
     """
     step = declared()[metric]
-    if _passed_on(metric):
-        return frozenset()  # the steps that read its rows may use them in another way
     below = [
         tables_that_need_zones(name)
         for name in step.inputs
         if name in declared() and name not in _ONLY_COVERAGE
     ]
-    read = {name: _passed_on(name) if name in declared() else name for name in step.inputs}
-    own = {
-        table
-        for name, table in read.items()
-        if table in table_names() and _reads_added_time(step.sql, name, table)
-    }
+    own = {name for name in step.inputs if name in table_names() and _reads_added_time(step.sql, name)}
     return frozenset(own.union(*below))
 
 
-@cache
-def _passed_on(step: str) -> str:
-    """Return the table of which a step passes columns on; an empty text if it does more.
-
-    >>> _passed_on("zert_record"), _passed_on("handshake_record")
-    ('smf119_zert_detail', '')
-    """
-    found = _PASSED_ON.fullmatch(declared()[step].sql)
-    return found[1] if found else ""
-
-
-def _reads_added_time(sql: str, name: str, table: str) -> bool:
-    """Whether a statement that reads a table by a name uses a time in UTC that a time zone adds to it."""
+def _reads_added_time(sql: str, table: str) -> bool:
+    """Whether a statement that reads a table uses a time in UTC that a time zone adds to it."""
     clock = local_clock(table)
     if clock is None or _states_offset(table):
         return False
@@ -82,7 +62,7 @@ def _reads_added_time(sql: str, name: str, table: str) -> bool:
     if _OWN_TIMES.isdisjoint(stored_schema(table).names):
         return bool(added.search(sql))
     # The rows have another time in UTC; only a part of the SQL that names the table and the time needs both.
-    return any(added.search(part) and re.search(rf"\b{name}\b", part) for part in sql.split("\n\n"))
+    return any(added.search(part) and re.search(rf"\b{table}\b", part) for part in sql.split("\n\n"))
 
 
 @cache

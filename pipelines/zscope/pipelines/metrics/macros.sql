@@ -185,11 +185,14 @@ CREATE OR REPLACE MACRO local_day(moment_utc, offset_s) AS
 CREATE OR REPLACE MACRO day_begin(local_day, offset_s) AS
     make_timestamptz(epoch_us(local_day::TIMESTAMP) - coalesce(offset_s, 0)::BIGINT * 1000000);
 
+-- Whether a record was not written within a minute of midnight.
+CREATE OR REPLACE MACRO is_away_from_midnight(written_local) AS
+    written_local::TIME BETWEEN TIME '00:01:00' AND TIME '23:59:00';
+
 -- Whether a connection began on the day of its last record, which was not written within a minute of midnight: all
 -- that other records say about it is among the records of that day.
 CREATE OR REPLACE MACRO is_in_day(start_utc, day, written_local, written_utc) AS
-    is_on_day(start_utc, day, written_local, written_utc)
-    AND written_local::TIME BETWEEN TIME '00:01:00' AND TIME '23:59:00';
+    is_on_day(start_utc, day, written_local, written_utc) AND is_away_from_midnight(written_local);
 
 -- The minute of a moment. A join on minutes is much faster than a comparison of moments with intervals.
 CREATE OR REPLACE MACRO minute_of(moment_us) AS moment_us // 60000000;

@@ -24,7 +24,7 @@ SELECT
         ELSE code_text(NULL, z.ip_protocol)
     END::VARCHAR AS transport,
     zert_protocol(
-        is_tls_record(z.security_protocols_flags, z.handshake_type),
+        z.is_tls,
         z.security_protocols_flags,
         version.text,
         z.tls_version
@@ -34,7 +34,7 @@ SELECT
         WHEN z.security_protocols_flags & 32 > 0 AND z.security_protocols_flags & 192 > 0 THEN 'IPsec'
         WHEN z.security_protocols_flags & 192 = 192 THEN 'SSH'
     END::VARCHAR AS further_protocols,
-    is_tls_record(z.security_protocols_flags, z.handshake_type)::BOOLEAN AS is_tls,
+    z.is_tls,
     z.tls_version::BIGINT AS tls_version_code,
     nullif(z.cipher, '')::VARCHAR AS cipher,
     code_text(role.text, z.handshake_role)::VARCHAR AS handshake_role,
@@ -48,22 +48,12 @@ SELECT
     (z.event_type = 4)::BOOLEAN AS is_short,
     counted_bytes(z.in_bytes)::BIGINT AS in_bytes,
     counted_bytes(z.out_bytes)::BIGINT AS out_bytes,
-    server_port_by_job(
-        z.handshake_role, z.connection_flags, z.local_port, z.remote_port, j.ports
-    )::BIGINT AS server_port,
+    z.server_port,
     z.server_cert_key_type::BIGINT AS server_cert_key_type_code,
     nullif(z.server_cert_key_length_bits, 0)::BIGINT AS server_cert_key_bits,
     z.day::DATE AS day,
-    is_in_day(
-        z.start_utc, z.day, z.written_local, utc_of_writing(z.written_utc, z.written_local, z.end_utc)
-    )::BOOLEAN AS is_settled
+    (coalesce(z.start_day = z.day, false) AND is_away_from_midnight(z.written_local))::BOOLEAN AS is_settled
 FROM zert_record AS z
 LEFT JOIN code_tls_version AS version ON z.tls_version = version.code
 LEFT JOIN code_handshake_role AS role ON z.handshake_role = role.code
-LEFT JOIN job_port AS j
-    ON
-        z.day = j.day
-        AND z.system = j.system
-        AND z.stack IS NOT DISTINCT FROM j.stack
-        AND z.job_name = j.job_name
 WHERE z.event_type IN (3, 4)

@@ -47,7 +47,7 @@ WITH connection_minute AS (
         count(*) FILTER (WHERE event_type = 1) AS starts,
         count(*) FILTER (WHERE event_type IN (3, 4)) AS ends,
         count(*) FILTER (WHERE event_type = 3) AS long_ends
-    FROM zert_record
+    FROM smf119_zert_detail
     WHERE event_type BETWEEN 1 AND 4
     GROUP BY ALL
 ),

@@ -46,14 +46,13 @@ WITH every_way AS (
         counted_bytes(in_bytes)::BIGINT AS in_bytes,
         counted_bytes(out_bytes)::BIGINT AS out_bytes,
         if(
-            is_tls_record(security_protocols_flags, handshake_type),
+            is_tls,
             coalesce(counted_bytes(in_bytes), 0) + coalesce(counted_bytes(out_bytes), 0),
             0
         )::BIGINT AS tls_bytes,
-        is_tls_record(security_protocols_flags, handshake_type)::BOOLEAN AS is_tls,
+        is_tls,
         day,
-        is_on_day(start_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc))
-        AND is_on_day(end_utc, day, written_local, utc_of_writing(written_utc, written_local, end_utc)) AS is_settled
+        coalesce(start_day = day AND end_day = day, false) AS is_settled
     FROM zert_record
     WHERE event_type IN (3, 4)
 

@@ -9,7 +9,7 @@ WITH record AS (
 SELECT
     r.day::DATE AS day,
     r.event_type::BIGINT AS event_type,
-    is_tls_record(r.security_protocols_flags, r.handshake_type)::BOOLEAN AS is_tls,
+    r.is_tls,
     r.written_local,
     r.written_utc,
     r.record_no::BIGINT AS record_no,
@@ -30,13 +30,9 @@ SELECT
     r.session_id::VARCHAR AS session_id,
     counted_bytes(r.in_bytes)::BIGINT AS in_bytes,
     counted_bytes(r.out_bytes)::BIGINT AS out_bytes,
-    server_port_by_job(
-        r.handshake_role, r.connection_flags, r.local_port, r.remote_port, j.ports
-    )::BIGINT AS server_port
+    r.server_port,
+    -- Only the end of a connection shows it. Short connections, of less than ten seconds, have one record.
+    CASE
+        WHEN r.event_type IN (3, 4) AND coalesce(r.start_day = r.day, r.event_type = 4) THEN r.day
+    END::DATE AS settled_day
 FROM record AS r
-LEFT JOIN job_port AS j
-    ON
-        r.day = j.day
-        AND r.system = j.system
-        AND r.stack IS NOT DISTINCT FROM j.stack
-        AND r.job_name = j.job_name

@@ -4,16 +4,6 @@
 -- those of the day, so its handshakes can be counted without other days. It is the local day of its handshakes. Connections that last over midnight,
 -- are still open, or whose end is not in the data, are not settled on any day.
 
-SELECT
-    *,
-    CASE
-        WHEN
-            coalesce(
-                day_by_record(start_utc, written_local, utc_of_writing(written_utc, written_local, end_utc)) = day,
-                -- Short connections, of less than ten seconds, have one record.
-                event_type = 4
-            )
-            THEN day
-    END::DATE AS settled_day
+SELECT *
 FROM connection_record
 WHERE event_type IN (3, 4)

@@ -5,9 +5,7 @@
 SELECT *
 FROM ended_record
 UNION ALL BY NAME
-SELECT
-    r.*,
-    s.settled_day
+SELECT r.* REPLACE (s.settled_day AS settled_day)
 FROM connection_record AS r
 LEFT JOIN (
     SELECT DISTINCT

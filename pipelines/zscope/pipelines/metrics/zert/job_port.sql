@@ -10,6 +10,6 @@ SELECT
     job_name::VARCHAR AS job_name,
     list_sort(list(DISTINCT server_port_of(handshake_role, connection_flags, local_port, remote_port)))::BIGINT[]
         AS ports
-FROM zert_record
+FROM smf119_zert_detail
 WHERE job_name IS NOT NULL AND shows_server(handshake_role, connection_flags)
 GROUP BY ALL

@@ -7,7 +7,7 @@ SELECT
     CASE WHEN event_type IN (5, 6) THEN event_type END::BIGINT AS event_type,
     min(written_utc) AS first_utc,
     max(written_utc) AS last_utc
-FROM zert_record
+FROM smf119_zert_detail
 GROUP BY
     day, system, CASE WHEN event_type IN (5, 6) THEN stack END, CASE WHEN event_type IN (5, 6) THEN event_type END,
     CASE WHEN event_type IN (5, 6) THEN written_utc END
