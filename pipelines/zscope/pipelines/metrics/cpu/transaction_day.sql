@@ -19,5 +19,5 @@ SELECT
     sum(out_bytes)::DOUBLE AS out_bytes,
     sum(tls_bytes)::DOUBLE AS tls_bytes,
     sum(coalesce(in_bytes, 0) + coalesce(out_bytes, 0)) FILTER (WHERE spans > 1)::DOUBLE AS apportioned_bytes
-FROM settled_activity_interval
+FROM settled_amount_interval
 GROUP BY day, counted_by, system, interval_start_utc, interval_ms, job_name
