@@ -54,7 +54,7 @@ MERGED_ROWS = 1_000_000
 """Files with more rows are not merged with others."""
 ROWS_IN_A_GROUP = 61_440
 """Rows of a row group in the files."""
-MEMORY = "200MB"
+MEMORY = "250MB"
 """Limit of DuckDB's memory; what does not fit is written to the stage."""
 MORE_MEMORY = "2GB"
 """The limit for a statement that needs more."""
@@ -252,6 +252,8 @@ class _Computation:
         self._spill.mkdir(parents=True, exist_ok=True)
         self._database.execute(f"SET temp_directory = {literal(str(self._spill))}")
         self._database.execute("SET GLOBAL TimeZone = 'UTC'")
+        # A statement names some files several times.
+        self._database.execute("SET parquet_metadata_cache = true")
         self._database.execute(macros_sql())
         return self
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.pipelines.metrics import (
@@ -34,6 +33,7 @@ from zscope.pipelines.metrics import (
 )
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
+from zscope.pipelines.store.catalogue_file import zscope_version
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
 from zscope.pipelines.store.folder import runs_digest
 from zscope.pipelines.store.parquet_files import data_tables
@@ -102,7 +102,7 @@ def leaves(step: str) -> Mapping[str, DayWindow]:
 def _definition(step: str) -> str:
     """Return a digest of all statements that determine the rows of a step."""
     parts = [
-        version("zscope"),
+        zscope_version(),
         macros_sql(),
         *(view_sql(declared()[n]) for n in needed(step) if n in declared()),
         *(visible_rows_sql(n, "") for n in needed(step) if n in data_tables()),
