@@ -24,7 +24,7 @@ LINES = TEXT.splitlines()
 LAYOUTS = {
     file.name: tomllib.loads(file.read_text(encoding="utf-8"))
     for file in (files("zscope.schemas") / "layouts").iterdir()
-    if file.name not in {"sources.toml", "smf_header.toml"}
+    if file.name.endswith(".toml") and file.name not in {"sources.toml", "smf_header.toml"}
 }
 
 

@@ -17,7 +17,7 @@ from zscope.schemas.tables import ANY_RECORD_TABLES, record_table_names, table_n
 LAYOUTS = {
     file.name: tomllib.loads(file.read_text(encoding="utf-8"))
     for file in (files("zscope.schemas") / "layouts").iterdir()
-    if file.name not in {"sources.toml", "smf_header.toml"}
+    if file.name.endswith(".toml") and file.name not in {"sources.toml", "smf_header.toml"}
 }
 ROWS: list[dict[str, Any]] = field_catalog().to_pylist()
 

@@ -21,7 +21,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
@@ -39,10 +39,11 @@ from zscope.schemas.allowed import (
     words_of,
 )
 from zscope.schemas.errors import DeclarationError, Error
+from zscope.schemas.parsed_toml import parsed_toml
 from zscope.schemas.suggestions import with_suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Callable, Hashable
     from importlib.resources.abc import Traversable
 
     from zscope.schemas.toml_lines import KeyPath
@@ -78,17 +79,24 @@ class TomlFile(msgspec.Struct, frozen=True, dict=True):
     def read(
         cls, file: Traversable, name: str | None = None, errors: type[DeclarationError] = DeclarationError
     ) -> TomlFile:
-        """Read a file; `name` is for messages."""
+        """Read a file; `name` is for messages, and none is given for a file of the installation."""
+        kept = partial(parsed_toml, file) if name is None and isinstance(file, Path) else tomllib.loads
         name = file.name if name is None else name
         try:
-            return cls.parse(file.read_bytes().decode(), name, errors)
+            return cls.parse(file.read_bytes().decode(), name, errors, kept)
         except OSError as error:
             raise errors(name, "", f"cannot be read: {error.strerror or error}") from error
         except UnicodeDecodeError as error:
             raise errors(name, "", f"is not UTF-8 text (byte {error.start})") from error
 
     @classmethod
-    def parse(cls, text: str, name: str, errors: type[DeclarationError] = DeclarationError) -> TomlFile:
+    def parse(
+        cls,
+        text: str,
+        name: str,
+        errors: type[DeclarationError] = DeclarationError,
+        loads: Callable[[str], dict[str, Any]] = tomllib.loads,
+    ) -> TomlFile:
         """Parse the text of a file.
 
         >>> TomlFile.parse("[load]\\nfolder = 'new'", "nightly.toml").error(("load", "folder"), "is wrong")
@@ -96,7 +104,7 @@ class TomlFile(msgspec.Struct, frozen=True, dict=True):
         """
         text = text.removeprefix("\ufeff")
         try:
-            return cls(name, text, tomllib.loads(text), errors)
+            return cls(name, text, loads(text), errors)
         except RecursionError as error:
             raise errors(name, "", "is nested too deeply") from error
         except ValueError as error:  # TOMLDecodeError is one, and so is a date such as 2026-02-30
