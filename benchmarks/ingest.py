@@ -20,6 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+# As the commands do: the threads of BLAS cost more time than they save, and read this when they are loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import duckdb
 import struct_loop
 from dumps import (
