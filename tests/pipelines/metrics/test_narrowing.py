@@ -68,8 +68,10 @@ def narrowed_for(world_store: Path) -> Iterator[NarrowedFor]:
     with ExitStack() as stack:
 
         def one(name: str, selection: MetricSelection) -> Narrowed:
-            around = any(declared()[step].looks_around for step in needed(name) if step in declared())
-            alike = (id(selection), "system" in metric(name).grain, around)
+            steps = [declared()[step] for step in needed(name) if step in declared()]
+            around = any(step.looks_around for step in steps)
+            across = any(step.across_systems for step in steps)
+            alike = (id(selection), "system" in metric(name).grain and not across, around)
             if alike not in found:
                 found[alike] = Narrowed(stack.enter_context(open_reader(world_store)))
             return found[alike]

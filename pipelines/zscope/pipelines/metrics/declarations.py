@@ -170,6 +170,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """The columns that stored steps read at a load, if it is computed once for all of them."""
     looks_around: bool = False
     """Whether a row depends on what was recorded long before or after it, so that all days must be read."""
+    across_systems: bool = False
+    """Whether a row depends on the data of other systems, so that those of all systems must be read."""
     stored: Stored = ""
     """How a store keeps its rows: by day, as a result, or not at all."""
     around: Mapping[str, tuple[int, int]] = field(default_factory=dict)

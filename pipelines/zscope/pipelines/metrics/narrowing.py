@@ -108,10 +108,11 @@ def _narrowed(metric: Metric, selection: MetricSelection, steps: Sequence[Metric
 
 
 def _conditions(table: str, selection: MetricSelection, metric: Metric) -> Iterator[str]:
+    steps = [declared()[name] for name in needed(metric.name) if name in declared()]
     # If rows are not those of one system, they may be made of the data of several.
-    if selection.systems and "system" in metric.grain:
+    if selection.systems and "system" in metric.grain and not any(step.across_systems for step in steps):
         yield f"system IN ({', '.join(literal(system) for system in selection.systems)})"
-    if any(declared()[name].looks_around for name in needed(metric.name) if name in declared()):
+    if any(step.looks_around for step in steps):
         return
     if selection.earliest:
         # The state of an open connection, and whether zERT was on, is recorded only once.

@@ -4,16 +4,33 @@
 -- of both periods can be compared one with the other. Where both periods are as long, an hour is only used if the same hour
 -- of the other period counts as well: otherwise a lost night would look like more work.
 
-WITH use_of_tls AS (
+WITH unit_cost AS MATERIALIZED (
+    SELECT * FROM tls_unit_cost
+),
+
+handshake AS MATERIALIZED (
+    SELECT
+        system,
+        hour_utc,
+        kind,
+        handshakes
+    FROM handshake_hour
+    WHERE kind IN ('full', 'resumed')
+),
+
+counted_hour AS MATERIALIZED (
+    SELECT * FROM period_hour
+),
+
+use_of_tls AS MATERIALIZED (
     SELECT
         h.system,
         h.hour_utc,
         sum(h.handshakes) AS handshakes,
         sum(h.handshakes) FILTER (WHERE h.kind = 'full') AS full_handshakes,
         NULL AS megabytes
-    FROM handshake_hour AS h
-    INNER JOIN tls_unit_cost AS u ON h.system = u.system AND u.handshake_source = 'zERT detail'
-    WHERE h.kind IN ('full', 'resumed')
+    FROM handshake AS h
+    INNER JOIN unit_cost AS u ON h.system = u.system AND u.handshake_source = 'zERT detail'
     GROUP BY h.system, h.hour_utc
     UNION ALL BY NAME
     SELECT
@@ -22,12 +39,12 @@ WITH use_of_tls AS (
         sum(t.connections) FILTER (WHERE u.handshake_source = 'zERT summary') AS handshakes,
         sum(coalesce(t.in_bytes, 0) + coalesce(t.out_bytes, 0)) / 1e6 AS megabytes
     FROM tls_hour AS t
-    INNER JOIN tls_unit_cost AS u ON t.system = u.system AND t.source = u.handshake_source
+    INNER JOIN unit_cost AS u ON t.system = u.system AND t.source = u.handshake_source
     WHERE t.is_tls
     GROUP BY t.system, t.hour_utc
 ),
 
-connections AS (
+connections AS MATERIALIZED (
     SELECT
         system,
         hour_utc,
@@ -49,11 +66,9 @@ amount AS (
     UNION ALL
     SELECT system, hour_utc, 'old versions', old_versions, known_versions FROM connections
     UNION ALL
-    SELECT system, hour_utc, 'handshakes', handshakes, NULL FROM handshake_hour WHERE kind IN ('full', 'resumed')
+    SELECT system, hour_utc, 'handshakes', handshakes, NULL FROM handshake
     UNION ALL
-    SELECT system, hour_utc, 'resumed handshakes', if(kind = 'resumed', handshakes, 0), handshakes
-    FROM handshake_hour
-    WHERE kind IN ('full', 'resumed')
+    SELECT system, hour_utc, 'resumed handshakes', if(kind = 'resumed', handshakes, 0), handshakes FROM handshake
     UNION ALL
     SELECT system, hour_utc, 'TLS: handshakes', handshakes, NULL FROM use_of_tls
     UNION ALL
@@ -75,7 +90,7 @@ amount AS (
         + coalesce(t.megabytes * u.high_megabyte_s, 0),
         NULL
     FROM use_of_tls AS t
-    INNER JOIN tls_unit_cost AS u ON t.system = u.system AND u.high_handshake_s IS NOT NULL
+    INNER JOIN unit_cost AS u ON t.system = u.system AND u.high_handshake_s IS NOT NULL
     UNION ALL
     SELECT
         system, time_bucket(INTERVAL 1 HOUR, interval_start_utc), 'CPU time', cpu_s, interval_ms / 3600000
@@ -115,7 +130,7 @@ local_hour AS (
     SELECT
         h.*,
         (h.hour_utc AT TIME ZONE 'UTC') + to_seconds(coalesce(o.offset_s, 0)) AS hour_local
-    FROM period_hour AS h
+    FROM counted_hour AS h
     ASOF LEFT JOIN clock_offset AS o ON h.system = o.system AND h.hour_utc >= o.from_utc
     WHERE h.is_counted
 ),
@@ -132,7 +147,7 @@ begin AS (
             h.system,
             p.*,
             round(epoch(p.to_utc - p.from_utc) / 86400) AS days
-        FROM (SELECT DISTINCT system FROM period_hour) AS h
+        FROM (SELECT DISTINCT system FROM counted_hour) AS h
         CROSS JOIN compared_period AS p
     ) AS s
     ASOF LEFT JOIN clock_offset AS o ON s.system = o.system AND s.from_utc >= o.from_utc

@@ -8,7 +8,7 @@
 -- The cost of TLS changes with the number of handshakes, with the share of the full ones and with the megabytes for each
 -- handshake. If the policy, release, capacity or suites changed in between, cost_change says what a handshake costs since.
 
-WITH counted_hour AS (
+WITH counted_hour AS MATERIALIZED (
     SELECT
         system,
         period,
@@ -55,7 +55,7 @@ handshakes AS (
     WHERE shared_by = 'client network'
 ),
 
-in_both AS (
+in_both AS MATERIALIZED (
     SELECT
         h.system,
         h.cause,
@@ -110,7 +110,7 @@ resumption AS (
 ),
 
 -- Only parts whose costs are known.
-cost AS (
+cost AS MATERIALIZED (
     SELECT
         system,
         status,
@@ -157,7 +157,7 @@ bounds AS (
     FROM compared_period
 ),
 
-changed_cost AS (
+changed_cost AS MATERIALIZED (
     SELECT
         c.system,
         c.changed || ', ' || c.change AS part,
@@ -184,7 +184,7 @@ look_up AS (
     WHERE d.basis = 'between displays' AND d.interval_start_utc >= p.from_utc
 ),
 
-cache AS (
+cache AS MATERIALIZED (
     SELECT
         system,
         part,
@@ -196,7 +196,7 @@ cache AS (
 ),
 
 -- A setting concerns the cost and the resumption.
-policy AS (
+policy AS MATERIALIZED (
     SELECT
         system,
         value AS part,

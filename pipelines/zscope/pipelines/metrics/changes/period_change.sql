@@ -6,7 +6,7 @@
 -- The policy of a period is that of the last report of pasearch before its end. Only settings that differ are
 -- shown, if both periods have a report.
 
-WITH connections AS (
+WITH connections AS MATERIALIZED (
     SELECT
         t.system,
         t.hour_utc,

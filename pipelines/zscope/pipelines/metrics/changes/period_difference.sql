@@ -1,11 +1,15 @@
 -- A quantity of a system in two periods, and whether it changed by more than noise.
 --
--- The intervals of all rows of a comparison hold together: in 95 of 100 comparisons without a change, none of them shows
+-- The intervals of all rows of a system hold together: in 95 of 100 comparisons without a change, none of them shows
 -- one. The cost of TLS moves with the handshakes, their kinds and the bytes at the costs of the estimate, which are the same
 -- in both periods. So its change is at least that at the lower ends of the costs and at most that at the upper ends, with
 -- the noise of each.
 
-WITH bounds AS (
+WITH source AS MATERIALIZED (
+    SELECT * FROM period_source
+),
+
+bounds AS MATERIALIZED (
     SELECT
         s.system,
         s.period,
@@ -17,7 +21,7 @@ WITH bounds AS (
         SELECT
             r.system,
             p.*
-        FROM (SELECT DISTINCT system FROM period_source) AS r
+        FROM (SELECT DISTINCT system FROM source) AS r
         CROSS JOIN compared_period AS p
     ) AS s
     ASOF LEFT JOIN clock_offset AS b ON s.system = b.system AND s.from_utc >= b.from_utc
@@ -38,7 +42,7 @@ shown AS (
 ),
 
 -- The parts of the cost, the job and port with most of the change of resumption, and the policy.
-cause AS (
+cause AS MATERIALIZED (
     SELECT
         system,
         quantity,
@@ -53,7 +57,7 @@ cause AS (
     GROUP BY system, quantity
 ),
 
-cost AS (
+cost AS MATERIALIZED (
     SELECT
         system,
         status,
@@ -86,7 +90,7 @@ cost AS (
     FROM period_tls_use
 ),
 
-compared AS (
+compared AS MATERIALIZED (
     SELECT
         p.*,
         s.* EXCLUDE (counted),
@@ -115,7 +119,7 @@ compared AS (
         c.later_high,
         c.change_low,
         c.change_high
-    FROM period_source AS p
+    FROM source AS p
     INNER JOIN shown AS s ON p.counted = s.counted
     LEFT JOIN period_rate AS r ON p.system = r.system AND s.quantity = r.quantity
     LEFT JOIN (SELECT *, 'TLS cost' AS quantity FROM cost) AS c ON p.system = c.system AND s.quantity = c.quantity
@@ -127,7 +131,7 @@ with_noise AS (
     SELECT
         *,
         1.25
-        * student_beyond(blocks - 1, 0.025 / nullif(count(*) FILTER (WHERE why_not IS NULL) OVER (), 0))
+        * student_beyond(blocks - 1, 0.025 / nullif(count(*) FILTER (WHERE why_not IS NULL) OVER (PARTITION BY system), 0))
         * standard_error AS half
     FROM compared
 ),

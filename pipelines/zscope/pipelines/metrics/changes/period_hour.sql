@@ -5,7 +5,7 @@
 -- price. Where the coverage is not known, the hours in which the system has a connection, or CPU time, count. Hours of
 -- benchmark runs do not count.
 
-WITH connections AS (
+WITH connections AS MATERIALIZED (
     SELECT
         system,
         hour_utc,
@@ -16,7 +16,7 @@ WITH connections AS (
     GROUP BY system, hour_utc, reported_by
 ),
 
-cpu_hour AS (
+cpu_hour AS MATERIALIZED (
     SELECT DISTINCT
         system,
         time_bucket(INTERVAL 1 HOUR, interval_start_utc) AS hour_utc
@@ -24,7 +24,7 @@ cpu_hour AS (
     WHERE passed_over IS NULL AND cpu_s IS NOT NULL
 ),
 
-recorded AS (
+recorded AS MATERIALIZED (
     SELECT
         system,
         'connections' AS counted,
@@ -64,7 +64,7 @@ recorded AS (
     GROUP BY h.system
 ),
 
-known AS (
+known AS MATERIALIZED (
     SELECT
         r.system,
         r.counted,

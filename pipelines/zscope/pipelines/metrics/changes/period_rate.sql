@@ -22,7 +22,7 @@ WITH block AS (
     WINDOW of_period AS (PARTITION BY system, counted, quantity, period)
 ),
 
-deviation AS (
+deviation AS MATERIALIZED (
     SELECT
         *,
         (amount - rate * per) / nullif(mean_per, 0) AS deviation

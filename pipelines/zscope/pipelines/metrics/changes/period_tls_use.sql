@@ -1,6 +1,6 @@
 -- What a system used of TLS per hour in two periods, and what it had more or less than the mean day for each handshake.
 
-WITH used AS (
+WITH used AS MATERIALIZED (
     SELECT
         system,
         any_value(earlier) FILTER (quantity = 'TLS: handshakes') AS earlier_handshakes,

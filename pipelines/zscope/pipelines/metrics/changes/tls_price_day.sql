@@ -15,8 +15,8 @@ WITH counted AS (
         sum(handshakes) AS handshakes,
         sum(full_handshakes) AS full_handshakes,
         sum(resumed_handshakes) AS resumed_handshakes,
-        sum(tls_mb) AS megabytes,
-        sum(cpu_s) AS lpar_cpu_s
+        fsum(tls_mb) AS megabytes,
+        fsum(cpu_s) AS lpar_cpu_s
     FROM cost_interval
     WHERE handshakes IS NOT NULL
     GROUP BY system, start_local::DATE
