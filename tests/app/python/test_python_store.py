@@ -257,8 +257,8 @@ def test_names_are_completed(store: zs.Store) -> None:
     assert "smf70_cpu" in store.tables._ipython_key_completions_()
     assert "tls_price" in store.metrics._ipython_key_completions_()
     assert set(dir(zs)) == set(zs.__all__)
-    assert list(store.parameters("tls_price")) == ["price_per_msu"]
-    assert store.parameters("handshake_mix") == {}
+    assert list(store.parameters("tls_price")) == ["with_runs", "price_per_msu"]
+    assert store.parameters("cpu_interval") == {}
     with pytest.raises(AttributeError) as error:
         zs.scna  # type: ignore[attr-defined]  # noqa: B018
     assert (error.value.name, error.value.obj) == ("scna", zs)

@@ -169,8 +169,8 @@ def _check_certificates(row: Row, evidence: Sequence[Row]) -> None:
 
 def _check_change(row: Row, evidence: Sequence[Row]) -> None:
     if row["unit"] == "settings":
-        settings = {(each["system"], *each["value"].split(" ")[:3]) for each in evidence}
-        assert 1 <= row["value"] <= len(settings)
+        settings = {(each["system"], re.findall(r"^.*?: \S+", each["value"])[0]) for each in evidence}
+        assert row["value"] == len(settings)
         assert any(all(word in row["sentence"] for word in each["value"].split()) for each in evidence)
         return
     if row["unit"] == "%":

@@ -54,6 +54,9 @@ CREATE OR REPLACE MACRO encrypts_nothing(encryption) AS encryption = 'NULL';
 -- Single DES and RC2 are weaker still than 3DES and RC4.
 CREATE OR REPLACE MACRO encrypts_weakly(encryption) AS encryption IN ('3DES', 'RC4', 'DES', 'RC2');
 
+-- Encryption by the processor itself: CPACF has AES and DES. No encryption needs none.
+CREATE OR REPLACE MACRO encrypts_in_software(encryption) AS encryption NOT IN ('AES', '3DES', 'DES', 'NULL');
+
 -- What makes a suite weak, in words; NULL if it is not weak.
 CREATE OR REPLACE MACRO suite_weaknesses(key_exchange, authentication, encryption) AS nullif(
     concat_ws(
@@ -80,6 +83,9 @@ CREATE OR REPLACE MACRO is_short_key(key_type_code, key_bits) AS coalesce(
     key_bits > 0 AND key_bits < CASE WHEN key_type_code IN (2, 3, 4) THEN 2048 WHEN key_type_code = 5 THEN 224 END,
     false
 );
+
+-- Keys longer than those that are usual: a signature by RSA costs the more the longer its key is.
+CREATE OR REPLACE MACRO is_long_rsa_key(key_type, key_bits) AS key_type = 'RSA' AND key_bits >= 4096;
 
 -- Whether a certificate is valid, and ends within so many days. Its last moment is within them.
 CREATE OR REPLACE MACRO ends_within_days(seconds_left, days) AS seconds_left >= 0 AND seconds_left <= days * 86400;
@@ -389,7 +395,7 @@ CREATE OR REPLACE MACRO moment_text(moment_utc) AS
 
 -- Days of a period for a sentence, by the clock of the system: both days, or the moments if it has parts of days.
 CREATE OR REPLACE MACRO period_text(from_local, to_local) AS CASE
-    WHEN date_trunc('day', from_local) <> from_local OR date_trunc('day', to_local) <> to_local
+    WHEN from_local::DATE <> from_local OR to_local::DATE <> to_local
         THEN strftime(from_local, '%Y-%m-%d %H:%M') || ' to ' || strftime(to_local, '%Y-%m-%d %H:%M')
     WHEN to_local = from_local + INTERVAL 1 DAY THEN strftime(from_local, '%Y-%m-%d')
     ELSE strftime(from_local, '%Y-%m-%d') || ' to ' || strftime(to_local - INTERVAL 1 DAY, '%Y-%m-%d')

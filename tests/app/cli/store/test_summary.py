@@ -31,7 +31,7 @@ def test_each_statement_has_a_command_that_prints_its_evidence(run: Run, demo: t
     store, _ = demo
     said = statements_of(run, store)
     assert {row["subject"] for row in said} == {
-        "price", "saving", "exposure", "old versions", "certificates", "change", "coverage"
+        "price", "saving", "exposure", "old versions", "certificates", "change", "coverage", "runs"
     }  # fmt: skip
     for row in said:
         words = shlex.split(row["evidence"])
@@ -80,7 +80,7 @@ def test_the_advice_is_the_first_row_of_its_evidence(run: Run, demo: tuple[Path,
     none_offered = 100 * (cache["added"] - cache["missed"]) / cache["added"]
     assert none_offered > 90
     assert (
-        "It takes clients that offer a session: no setting here is known to help. "
+        "No setting here is known to help with that; it takes clients that offer a session. "
         f"Of {cache['added']:,} full handshakes that GSKSRVR counted with TLSv1.2 and older, "
         f"{none_offered:.0f} % came from clients that offered no session, "
         f"{100 * cache['expired'] / cache['added']:.0f} % had an expired session"

@@ -67,7 +67,7 @@ def test_big_numbers_are_those_of_the_metrics(drawn_page: Open, world: Path) -> 
         world,
         """
         SELECT 100 * sum(connections) FILTER (protocol = 'TLSv1.3') / sum(connections)
-        FROM tls_hour WHERE source = 'zERT summary' AND protocol ^@ 'TLS'
+        FROM covered_tls_hour WHERE source = 'zERT summary' AND protocol ^@ 'TLS'
     """,
     )
     [unprotected] = _asked(

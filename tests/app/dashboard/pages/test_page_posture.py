@@ -117,7 +117,8 @@ def test_shares_are_shown_by_place(drawn_page: Open, world: Path, place: str) ->
 
 
 def test_a_place_without_tls_has_no_share_of_tls(world: Path) -> None:
-    rows = by_place(data_of(world), "system and port", "connections", "source = 'zERT detail'").to_pylist()
+    data = data_of(world, Filters(with_runs=True))
+    rows = by_place(data, "system and port", "connections", "source = 'zERT detail'").to_pylist()
     at = {row["kind"]: row["share_pct"] for row in rows if row["place"] == "SRV1 · 5010"}
     assert at == {"unprotected": 100.0, "unknown": 0.0}
 

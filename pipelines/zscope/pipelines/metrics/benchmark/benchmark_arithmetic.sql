@@ -28,10 +28,10 @@ every_count AS MATERIALIZED (
         system,
         epoch_us(interval_start_utc) AS begin_us,
         epoch_us(interval_end_utc) AS end_us,
-        resumed_handshakes AS resumed,
-        full_handshakes AS full_ones
-    FROM resumption_rate
-    WHERE source = 'GSKSRVR' AND versions = 'TLSv1.3' AND basis = 'between displays'
+        hits AS resumed,
+        added AS full_ones
+    FROM gsk_cache_delta
+    WHERE cache = 'TLS 1.3 tickets' AND basis = 'between displays'
 ),
 
 every_result AS MATERIALIZED (

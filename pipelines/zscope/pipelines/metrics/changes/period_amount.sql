@@ -139,7 +139,7 @@ begin AS (
     SELECT
         s.system,
         s.period,
-        date_trunc('day', (s.from_utc AT TIME ZONE 'UTC') + to_seconds(coalesce(o.offset_s, 0))) AS begin_local,
+        ((s.from_utc AT TIME ZONE 'UTC') + to_seconds(coalesce(o.offset_s, 0)))::DATE::TIMESTAMP AS begin_local,
         min(s.days) OVER of_system = max(s.days) OVER of_system AS is_paired,
         min(s.days) OVER of_system >= 5 AS in_days
     FROM (

@@ -673,6 +673,7 @@ policy_change AS (
         'settings' AS unit,
         'counted' AS status,
         'period_comparison' AS evidence_metric,
+        'subject,value,system' AS evidence_by,
         concat_ws(' AND ', 'subject = ''AT-TLS policy''', any_value(f.system_condition)) AS evidence_condition,
         any_value(f.from_utc) AS evidence_from,
         any_value(f.to_utc) AS evidence_to

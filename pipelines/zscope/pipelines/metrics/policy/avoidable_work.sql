@@ -47,7 +47,7 @@ long_key AS (
             (connections, job_name, server_port)
         ) AS place
     FROM certificate_seen
-    WHERE certificate_of = 'server' AND presented_by = 'this system' AND key_type = 'RSA' AND key_bits >= 4096
+    WHERE certificate_of = 'server' AND presented_by = 'this system' AND is_long_rsa_key(key_type, key_bits)
     GROUP BY system, serial, issuer_dn, key_bits
 ),
 
@@ -68,8 +68,7 @@ software_suite AS (
     INNER JOIN cipher AS c ON h.cipher = c.code
     WHERE
         h.kind IN ('full', 'resumed')
-        -- CPACF encrypts with AES and DES.
-        AND c.encryption NOT IN ('AES', '3DES', 'DES', 'NULL')
+        AND encrypts_in_software(c.encryption)
     GROUP BY h.system, h.cipher_name
 )
 
