@@ -8,7 +8,6 @@ from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.marking import deep_except
 from tests.pipelines.metrics.statement_stores import (
     STORES,
     SUBJECTS,
@@ -43,18 +42,11 @@ def number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-FILTERED = ("the sample data", "summaries only", "two sysplexes", "no time zone")
-"""The stores whose statements are also tried with filters in `make test`; those of the others are deep."""
-WITH_FILTERS = ", with filters"
-SHORT = [f"{name}{WITH_FILTERS}" if name in FILTERED else name for name in STORES]
-DEEP = [f"{name}{WITH_FILTERS}" for name in STORES if name not in FILTERED]
-
-
-@pytest.mark.parametrize("case", deep_except(SHORT, [*SHORT, *DEEP]))
+@pytest.mark.parametrize("name", STORES)
 def test_statements_have_the_figures_of_their_evidence(
-    case: str, demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory
+    name: str, demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    changed = STORES[case.removesuffix(WITH_FILTERS)]
+    changed = STORES[name]
     if changed.loaded == "demo":
         store: Path | None = demo[0]
     else:
@@ -64,7 +56,7 @@ def test_statements_have_the_figures_of_their_evidence(
         _check_all(connection, whole)
         text = "\n".join(row["sentence"] for row in whole)
         assert any(says in text for says in changed.says.split("|")), text
-        for chosen in _filters(connection) if case.endswith(WITH_FILTERS) else ():
+        for chosen in _filters(connection):
             part = statements_of(connection, chosen)
             _check_all(connection, part)
             _check_part(part, whole)
