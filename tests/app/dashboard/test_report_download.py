@@ -46,7 +46,7 @@ def test_page_and_command_write_the_same(only_zert: Path) -> None:
     filters = Filters(systems=("SYSA",), begin=datetime(2026, 3, 2, 6, tzinfo=UTC))
     page = write_report_page(data_of(only_zert, filters), only_zert.resolve().name, NOW)
     assert page.page == report_on(only_zert, filters, NOW).page
-    assert captures(harmless(page.page)) == ["price", "advice"]
+    assert captures(harmless(page.page)) == ["price"]
 
 
 @pytest.mark.deep

@@ -88,7 +88,7 @@ def test_advice_keeps_estimates_and_published_percentages_apart(open_page: Open,
     text = words(open_page(PAGE, world, {"tls_advice_of": "Rule"}))
     assert "From the costs of the system" in text
     assert "By published percentages" in text
-    assert "Never add the two tables" in text
+    assert "Never add the tables" in text
     for shared_by in ("system", "rule", "port"):
         for basis in ("estimate", "published"):
             rows = advice(data_of(world), shared_by, basis).to_pylist()
