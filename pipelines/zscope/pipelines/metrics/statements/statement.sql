@@ -785,7 +785,9 @@ left_out_of_system AS (
             is_chosen(f.systems, l.system)
             AND (f.from_utc IS NULL OR l.hour_utc >= f.from_utc)
             AND (f.to_utc IS NULL OR l.hour_utc < f.to_utc)
-    SEMI JOIN (SELECT system FROM coverage_hour WHERE source IN ('119-11', '119-12')) AS z ON l.system = z.system
+    SEMI JOIN (
+        SELECT system FROM coverage_hour WHERE source IN ('119-11', '119-12') AND covered_hours > 0
+    ) AS z ON l.system = z.system
     GROUP BY l.system
 ),
 
