@@ -19,23 +19,23 @@ WITH closest AS (
         ),
         (
             'tls31-sysplex-tickets-hit',
-            '{} of the handshakes of servers with TLSv1.3 are resumed',
+            '{} of the TLSv1.3 handshakes of servers are resumed',
             'There, every client offered a ticket, and all systems of the sysplex shared them; here, all clients count.'
         ),
         (
             'tls31-tls13-vs-tls12-cpu',
             '{} of the full handshakes use TLSv1.3',
-            'Their costs are not known apart here; the share says how many handshakes the result concerns.'
+            'Their costs are not known apart here; the share is of handshakes that have moved to it.'
         ),
         (
             'tls31-ecdhe-vs-dhe-cpu',
             '{} of the full handshakes use DHE key exchange',
-            'Their costs are not known apart here; the share says how many handshakes the result concerns.'
+            'Their costs are not known apart here; the share is of handshakes that could move.'
         ),
         (
             'tls31-ecdhe-vs-rsa-kx-cpu',
             '{} of the full handshakes use RSA key exchange',
-            'Their costs are not known apart here; the share says how many handshakes the result concerns.'
+            'Their costs are not known apart here; the share is of handshakes that could move.'
         )
     ) AS of_result (id, phrase, conditions)
 ),

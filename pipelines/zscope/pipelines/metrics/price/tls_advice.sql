@@ -343,7 +343,12 @@ SELECT
         e.change,
         ': ',
         e.saves,
-        '; ' || incomplete_text(100 * c.covered_hours / c.hours) || ' of the last seven days'
+        CASE
+            WHEN 100 * c.covered_hours < least_covered_pct() * c.hours
+                THEN format(
+                    '; the data cover {} of the {} hours of the last seven days', number_text(c.covered_hours), c.hours
+                )
+        END
     )::VARCHAR AS sentence,
     e.full_reason::VARCHAR AS why,
     coalesce(s.statement, e.set_by, e.limited_by.statement)::VARCHAR AS statement,

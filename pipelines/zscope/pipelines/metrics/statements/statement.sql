@@ -84,9 +84,9 @@ price_statement AS (
             p.sentence,
             CASE
                 WHEN p.priced_by = 'system' THEN format(
-                    '. By handshakes and bytes, the largest share of it, {}, is that of {}',
-                    percent_text(o.share_pct),
-                    coalesce('job ' || o.job_name, 'connections whose job is not recorded')
+                    '. Split by handshakes and bytes, {} has most of it: {}',
+                    coalesce('job ' || o.job_name, 'work whose job is not recorded'),
+                    percent_text(o.share_pct)
                 )
                 ELSE format('; {} of the price of the system', percent_text(p.share_pct))
             END,
@@ -571,7 +571,7 @@ change_statement AS (
                     c.points
                 )
             END,
-            '.'
+            ' (not tested against noise).'
         ) AS sentence,
         if(c.is_rate, change_pct(c.earlier_per_hour, c.later_per_hour), c.points) AS value,
         if(c.is_rate, '%', 'points') AS unit,
