@@ -216,11 +216,18 @@ def _within(begin: datetime, end: datetime) -> str:
     )
 
 
+def _hours(data: PageData) -> str:
+    """Return the connections by hour, for a FROM clause: without benchmark runs unless they count."""
+    if data.filters.with_runs:
+        return "tls_hour"
+    return "(SELECT * FROM tls_hour ANTI JOIN left_out_hour USING (system, hour_utc))"
+
+
 def connections_by_source(data: PageData) -> dict[str, int]:
     """Return the number of connections in each of the sources that count none twice, the greatest first."""
     rows = data.rows(f"""
         SELECT source, sum(connections)::BIGINT AS connections
-        FROM tls_hour {_where(data, f"source IN ({', '.join(map(literal, COUNTED_ONCE))})")}
+        FROM {_hours(data)} {_where(data, f"source IN ({', '.join(map(literal, COUNTED_ONCE))})")}
         GROUP BY source HAVING sum(connections) > 0 ORDER BY 2 DESC
     """)
     return {row["source"]: row["connections"] for row in rows.to_pylist()}
@@ -231,7 +238,7 @@ def compared_periods(data: PageData, source: str) -> ComparedPeriods | None:
     chosen = data.filters
     [row] = data.rows(f"""
         SELECT min(hour_utc) AS first, max(hour_utc) AS last
-        FROM tls_hour WHERE source = {literal(source)}
+        FROM {_hours(data)} WHERE source = {literal(source)}
     """).to_pylist()
     if row["last"] is None:
         return None
@@ -292,7 +299,7 @@ def _in_all_periods(data: PageData, *further: str) -> str:
 def _counts(data: PageData, by: Ranked, source: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = data.rows(f"""
         SELECT {by}, sum(connections)::BIGINT AS connections, sum(in_bytes + out_bytes)::BIGINT AS bytes
-        FROM tls_hour {_where(data, f"source = {literal(source)}")}
+        FROM {_hours(data)} {_where(data, f"source = {literal(source)}")}
         GROUP BY {by} HAVING sum(connections) > 0
     """).to_pylist()
     return rows
@@ -307,7 +314,7 @@ def _changes(data: PageData, by: Ranked, source: str) -> dict[object, float | No
     rows = data.rows(f"""
         WITH found AS (
             SELECT {by} AS place, hour_utc, connections, {periods.later()} AS is_later
-            FROM tls_hour
+            FROM {_hours(data)}
             {_in_all_periods(data, f"source = {literal(source)}", either)}
         ),
         hours AS (
@@ -332,7 +339,7 @@ def _trends(data: PageData, by: Ranked, source: str) -> dict[object, list[int]]:
     span = "INTERVAL 1 HOUR" if period_length(data) <= _HOURLY else "INTERVAL 24 HOUR"
     rows = data.rows(f"""
         SELECT {by} AS place, time_bucket({span}, hour_utc) AS moment, sum(connections)::BIGINT AS connections
-        FROM tls_hour {_where(data, f"source = {literal(source)}", "hour_utc IS NOT NULL")}
+        FROM {_hours(data)} {_where(data, f"source = {literal(source)}", "hour_utc IS NOT NULL")}
         GROUP BY ALL
     """).to_pylist()
     moments = sorted({row["moment"] for row in rows})
