@@ -105,7 +105,7 @@ def choices(queries: StoreQueries, version: str) -> Choices:
         ),
         each_hour AS (
             SELECT s.system, s.hour_utc, max(if(l.system IS NULL, s.weight, 0)) AS weight
-            FROM seen AS s LEFT JOIN left_out_hour AS l ON s.system = l.system AND s.hour_utc = l.hour_utc
+            FROM seen AS s LEFT JOIN run_hour AS l ON s.system = l.system AND s.hour_utc = l.hour_utc
             GROUP BY ALL
         ),
         placed AS (
@@ -123,7 +123,7 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             (SELECT min(day) FROM placed) AS first_day,
             (SELECT max(day) FROM placed) AS last_day,
             (SELECT coalesce(max(day) FILTER (weight > 0), max(day)) FROM placed) AS newest_day,
-            EXISTS (FROM left_out_hour) AS has_runs
+            EXISTS (FROM run_hour) AS has_runs
         FROM ranked
     """).to_pylist()  # fmt: skip
     return Choices(

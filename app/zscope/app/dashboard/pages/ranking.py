@@ -220,7 +220,7 @@ def _hours(data: PageData) -> str:
     """Return the connections by hour, for a FROM clause: without benchmark runs unless they count."""
     if data.filters.with_runs:
         return "tls_hour"
-    return "(SELECT * FROM tls_hour ANTI JOIN left_out_hour USING (system, hour_utc))"
+    return "(SELECT * FROM tls_hour ANTI JOIN run_hour USING (system, hour_utc))"
 
 
 def connections_by_source(data: PageData) -> dict[str, int]:
