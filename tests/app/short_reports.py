@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from zscope.app.report import report_page
-from zscope.app.report.section_declarations import report_declaration
+from zscope.app.report.report_sections import report_sections
 
 if TYPE_CHECKING:
     import pytest
@@ -18,8 +16,7 @@ if TYPE_CHECKING:
 
 def shorten_report(patch: pytest.MonkeyPatch, *sections: str) -> None:
     """Write reports with these sections only, without the sentences at the beginning."""
-    whole = report_declaration()
-    short = replace(whole, sections=tuple(each for each in whole.sections if each.id in sections))
-    assert len(short.sections) == len(sections)
-    patch.setattr(report_page, "report_declaration", lambda: short)
+    short = tuple(each for each in report_sections() if each.id in sections)
+    assert len(short) == len(sections)
+    patch.setattr(report_page, "report_sections", lambda: short)
     patch.setattr(report_page, "_sentences", lambda *_: [])

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
-from zscope.app.report.section_declarations import ReportSections
+from zscope.app.figures.figure_declarations import FigureFile, FigureWords
+from zscope.app.report.report_sections import ReportSections
 from zscope.pipelines.estimate.statuses import Sentence
 from zscope.pipelines.metrics.declarations import load
 from zscope.pipelines.metrics.metric_checks import FindingsFile, PracticesFile
@@ -172,8 +173,16 @@ KINDS = [
         as_type(dict[str, Sentence]), "estimate/statuses.toml",
     ),
     FileKind(
-        "sections of the report", APP / "report/sections.toml", ("section", 0, "part", 1, "order"), "a text",
+        "sections of the report", APP / "report/sections.toml", ("section", 0, "capture"), "a text",
         as_type(ReportSections), "report/sections.toml",
+    ),
+    FileKind(
+        "figures", APP / "figures/cost.toml", ("figure", 1, "order"), "a text", as_type(FigureFile),
+        "figures/[!w]*.toml",
+    ),
+    FileKind(
+        "words of figures", APP / "figures/words.toml", ("heading", 0, "words"), "a text",
+        as_type(FigureWords), "figures/words.toml",
     ),
     FileKind(
         "records of a dump", SAMPLES / "dump/records/tcp_init.toml", ("section", 0, "key"), "a text",

@@ -15,9 +15,10 @@ from tests.app.report_reading import ReportReader, harmless
 from zscope.app.cli.reporting import report_on
 from zscope.app.dashboard import style
 from zscope.app.dashboard.filter_bar import choices, filters_of_address
-from zscope.app.report.elements import LONGEST
+from zscope.app.figures.elements import LONGEST
+from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.report.report_page import write_report_page
-from zscope.app.report.section_declarations import report_declaration
+from zscope.app.report.report_sections import report_sections
 from zscope.app.shared.filters import Filters
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
 NOW = datetime(2026, 3, 20, 12, 0, tzinfo=UTC)
-SECTIONS = report_declaration().sections
+SECTIONS = report_sections()
 
 
 def report_of(store: Path, filters: Filters | None = None) -> ReportReader:
@@ -171,5 +172,5 @@ def test_words_have_the_colours_of_the_dashboard() -> None:
     }
     own = {"estimate", "conditional", "range", "not enough data"}
     assert {word: names[colour] for word, colour in every.items()} == {
-        word: colour for word, colour in report_declaration().colours.items() if word not in own
+        word: colour for word, colour in figure_words().colours.items() if word not in own
     }

@@ -11,11 +11,13 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from zscope.app.report.elements import add, add_lines, add_text, document, written
-from zscope.app.report.pictures import add_picture
-from zscope.app.report.report_rows import part_rows, store_facts
-from zscope.app.report.report_tables import add_table, heading, shown
-from zscope.app.report.section_declarations import report_declaration
+from zscope.app.figures.elements import add, add_lines, add_text, document, written
+from zscope.app.figures.figure_rows import figure_rows
+from zscope.app.figures.static_pictures import add_picture
+from zscope.app.figures.written_values import heading, shown
+from zscope.app.report.report_facts import store_facts
+from zscope.app.report.report_sections import report_figures, report_sections
+from zscope.app.report.report_tables import add_table
 from zscope.app.shared.shown_statements import STATEMENT, command_line, shown_sql
 from zscope.pipelines.metrics import metric
 from zscope.pipelines.store.sql_sandbox import QueryError
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from xml.etree.ElementTree import Element
 
-    from zscope.app.report.report_rows import PartRows, ReportData, Row
-    from zscope.app.report.section_declarations import DeclaredSection, PartDeclaration
+    from zscope.app.figures.figure_declarations import FigureDeclaration
+    from zscope.app.figures.figure_rows import FigureData, FigureRows, Row
+    from zscope.app.report.report_sections import ReportSection
 
 
 _TITLE = "Report on TLS"
@@ -48,7 +51,7 @@ class Report:
     """The parts whose rows could not be computed, each with the reason; the page says so as well."""
 
 
-def write_report_page(data: ReportData, store: str, now: datetime) -> Report:
+def write_report_page(data: FigureData, store: str, now: datetime) -> Report:
     """Return the report about a store, whose name it shows, for the filters of the data."""
     facts = store_facts(data)
     policy = f"default-src 'none'; style-src '{_digest()}'; base-uri 'none'; form-action 'none'"
@@ -58,10 +61,10 @@ def write_report_page(data: ReportData, store: str, now: datetime) -> Report:
     failed = [*_sentences(main, data)]
     _contents(main)
     filled: dict[str, bool] = {}
-    for section in report_declaration().sections:
+    for section in report_sections():
         failed += _section(main, data, section, filled)
     _note_zones(main, data)
-    add_definitions(main, (part for section in report_declaration().sections for part in section.parts))
+    add_definitions(main, report_figures())
     foot = add(body, "footer")
     add(foot, "p", f"Written by zscope {version('zscope')} at {now.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
     return Report(written(root), tuple(failed))
@@ -86,7 +89,7 @@ def _digest() -> str:
     return f"sha256-{b64encode(sha256(_style().encode()).digest()).decode()}"
 
 
-def _header(main: Element, data: ReportData, store: str, facts: Row, now: datetime) -> None:
+def _header(main: Element, data: FigureData, store: str, facts: Row, now: datetime) -> None:
     header = add(main, "header")
     add(header, "h1", f"{_TITLE}: {store}")
     if facts["synthetic"]:
@@ -125,7 +128,7 @@ def _last_load(facts: Row) -> str:
     return "" if last is None else f", the last at {last.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def _sentences(main: Element, data: ReportData) -> list[str]:
+def _sentences(main: Element, data: FigureData) -> list[str]:
     """Add the statements that are shown first."""
     section = add(main, "section", id="summary")
     add(section, "h2", "In short")
@@ -146,34 +149,32 @@ def _sentences(main: Element, data: ReportData) -> list[str]:
 def _contents(main: Element) -> None:
     contents = add(main, "nav", aria_label="Contents")
     listed = add(contents, "ul")
-    sections = [(section.id, section.title) for section in report_declaration().sections]
+    sections = [(section.id, section.title) for section in report_sections()]
     for name, title in (*sections, ("definitions", "Definitions")):
         add(add(listed, "li"), "a", title, href=f"#{name}")
 
 
-def _section(
-    main: Element, data: ReportData, declared: DeclaredSection, filled: dict[str, bool]
-) -> list[str]:
+def _section(main: Element, data: FigureData, declared: ReportSection, filled: dict[str, bool]) -> list[str]:
     """Add a section; without any data it is one line, which names the input to load."""
     section = add(main, "section", id=declared.id)
     add(section, "h2", declared.title)
     if declared.words:
         add(section, "p", declared.words)
     failed: list[str] = []
-    found: list[PartRows] = []
-    for part in declared.parts:
+    found: list[FigureRows] = []
+    for figure in declared.figures:
         try:
-            found.append(part_rows(data, part, filled))
+            found.append(figure_rows(data, figure, filled))
         except QueryError as error:
-            failed.append(_failure(section, part.title, error))
-    if not failed and not any(part.has_data for part in found):
+            failed.append(_failure(section, figure.title, error))
+    if not failed and not any(each.has_data for each in found):
         filtered = (
             " It is also possible that no loaded data matches the filters." if data.filters.words() else ""
         )
         add(section, "p", f"{declared.capture}{filtered}", class_="capture")
         return []
-    for part_found in found:
-        _part(section, data, part_found)
+    for each in found:
+        _figure(section, data, each)
     return failed
 
 
@@ -183,28 +184,28 @@ def _failure(section: Element, title: str, error: QueryError) -> str:
     return text
 
 
-def _part(section: Element, data: ReportData, found: PartRows) -> None:
-    part = found.part
-    if not found.rows and not (found.has_data and part.none):
+def _figure(section: Element, data: FigureData, found: FigureRows) -> None:
+    figure = found.figure
+    if not found.rows and not (found.has_data and figure.none):
         return
-    add(section, "h3", part.title, id=part.id)
+    add(section, "h3", figure.title, id=figure.id)
     if not found.rows:
-        add(section, "p", part.none)
+        add(section, "p", figure.none)
         return
     add_picture(section, found)
     place = section
-    if part.folded:
+    if figure.folded:
         place = add(section, "details")
         add(place, "summary", f"Table with {len(found.rows):,} rows")
-    filled = [name for name in part.columns if any(shown(row[name]) for row in found.rows)]
+    filled = [name for name in figure.columns if any(shown(row[name]) for row in found.rows)]
     if filled:
-        add_table(place, filled, found.rows, data_part=part.id)
+        add_table(place, filled, found.rows, data_part=figure.id)
     if found.count > len(found.rows):
         add(section, "p", f"The first {len(found.rows):,} of {found.count:,} rows.", class_="note")
-    if part.note:
-        add(section, "p", part.note, class_="note")
-    for column in part.explain:
-        meanings = {each.name: each.meaning for each in metric(part.metric).columns}
+    if figure.note:
+        add(section, "p", figure.note, class_="note")
+    for column in figure.explain:
+        meanings = {each.name: each.meaning for each in metric(figure.metric).columns}
         add(section, "p", f"{heading(column)}: {plain_meaning(meanings[column])}", class_="note")
     _note_ignored(section, found.ignored)
     if command := command_of(data, found):
@@ -212,20 +213,20 @@ def _part(section: Element, data: ReportData, found: PartRows) -> None:
         add(line, "code", command)
 
 
-def command_of(data: ReportData, found: PartRows) -> str:
-    """Return the command that prints the rows, if there is one for the filters and the part."""
-    part, filters = found.part, data.filters
+def command_of(data: FigureData, found: FigureRows) -> str:
+    """Return the command that prints the rows, if there is one for the filters and the figure."""
+    figure, filters = found.figure, data.filters
     if (
-        not part.metric
-        or part.select
-        or part.having
+        not figure.metric
+        or figure.select
+        or figure.having
         or filters.stacks
         or filters.ports
         or filters.jobs
         or filters.roles
     ):
         return ""
-    words = ["zscope", "metrics", part.metric]
+    words = ["zscope", "metrics", figure.metric]
     if found.by is not None:
         words += ["--by", ",".join(found.by)]
     if found.where:
@@ -244,17 +245,17 @@ def _note_ignored(parent: Element, ignored: tuple[str, ...]) -> None:
         )
 
 
-def _note_zones(main: Element, data: ReportData) -> None:
+def _note_zones(main: Element, data: FigureData) -> None:
     if note := data.missing_zones():
         add(main, "p", f"Note: {note}", class_="warning")
 
 
-def add_definitions(body: Element, parts: Iterable[PartDeclaration]) -> None:
+def add_definitions(body: Element, figures: Iterable[FigureDeclaration]) -> None:
     """Add the definitions of the metrics that some parts show."""
     shown: dict[str, list[str]] = {}
-    for part in parts:
-        if part.metric:
-            shown.setdefault(part.metric, []).extend(part.columns)
+    for figure in figures:
+        if figure.metric:
+            shown.setdefault(figure.metric, []).extend(figure.columns)
     section = add(body, "section", id="definitions")
     add(section, "h2", "Definitions")
     add(section, "p", "What the numbers mean, from the declarations of the metrics.")

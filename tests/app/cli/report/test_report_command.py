@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.app.report_reading import ReadTable, ReportReader, harmless
 
-from zscope.app.report.report_tables import heading
-from zscope.app.report.section_declarations import PartDeclaration, report_declaration
+from zscope.app.figures.figure_declarations import FigureDeclaration, figure_words
+from zscope.app.figures.written_values import heading
+from zscope.app.report.report_sections import report_figures, report_sections
 from zscope.app.shared.column_labels import label
 from zscope.pipelines.metrics import metric
 
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from tests.app.conftest import Run
 
 MOST_BYTES = 5_000_000
-PARTS = {part.id: part for section in report_declaration().sections for part in section.parts}
-OF_METRICS = [part for part in PARTS.values() if part.metric and not part.select and not part.source]
+FIGURES = {figure.id: figure for figure in report_figures()}
+OF_METRICS = [
+    figure for figure in FIGURES.values() if figure.metric and not figure.select and not figure.source
+]
 
 
 @pytest.fixture(scope="module")
@@ -46,20 +49,20 @@ def rows_of(run: Run, store: Path, *arguments: object) -> list[dict[str, Any]]:
     return rows
 
 
-def same_as_the_metric(run: Run, store: Path, part: PartDeclaration, table: ReadTable) -> int:
+def same_as_the_metric(run: Run, store: Path, figure: FigureDeclaration, table: ReadTable) -> int:
     """Compare the rows of a table with those of the metric; return the number of compared numbers."""
-    words: list[str] = ["metrics", part.metric]
-    by = [key for key in part.by or () if key != "time"]
-    time = part.by is not None and len(by) < len(part.by)
+    words: list[str] = ["metrics", figure.metric]
+    by = [key for key in figure.by or () if key != "time"]
+    time = figure.by is not None and len(by) < len(figure.by)
     hourly = time and any(":" in row[heading("time")].text for row in table.rows)
     if time:
-        by.append(metric(part.metric).clock if hourly else "day")
+        by.append(metric(figure.metric).clock if hourly else "day")
     if by:
         words += ["--by", ",".join(by)]
-    if part.where:
-        words += ["--where", part.where]
+    if figure.where:
+        words += ["--where", figure.where]
     rows = rows_of(run, store, *words)
-    keys = {heading(column): column for column in part.columns if column in rows[0]}
+    keys = {heading(column): column for column in figure.columns if column in rows[0]}
     known = [{name: row.get(name) for name in keys.values()} for row in rows]
     compared = 0
     for line in table.rows:
@@ -75,9 +78,9 @@ def same_as_the_metric(run: Run, store: Path, part: PartDeclaration, table: Read
             all(row[name] == pytest.approx(value, rel=1e-12) for name, value in numbers.items())
             and all(" ".join(str(row[name]).split()) == text for name, text in texts.items())
             for row in known
-        ), (part.id, line)
+        ), (figure.id, line)
         compared += len(numbers)
-    assert len(table.rows) <= part.most
+    assert len(table.rows) <= figure.most
     return compared
 
 
@@ -90,7 +93,7 @@ def test_the_file_is_complete_small_and_harmless(written: Path) -> None:
     titles = [text for level, text in read.headings if level == 2]
     assert titles == [
         "In short",
-        *(section.title for section in report_declaration().sections),
+        *(section.title for section in report_sections()),
         "Definitions",
     ]
     assert "By the clocks of the systems2026-03-02 01:00:00 to 2026-03-17 12:00:00 local time" in read.text
@@ -137,7 +140,7 @@ def test_tables_have_the_numbers_of_the_metrics(
     name: str, written: Path, run: Run, demo: tuple[Path, Result]
 ) -> None:
     table = ReportReader(written.read_bytes()).tables[name]
-    assert same_as_the_metric(run, demo[0], PARTS[name], table) > 3
+    assert same_as_the_metric(run, demo[0], FIGURES[name], table) > 3
 
 
 @pytest.mark.deep
@@ -147,8 +150,8 @@ def test_all_tables_have_the_numbers_of_the_metrics(
     store, _ = demo
     read = harmless(written.read_bytes())
     compared = {
-        part.id: same_as_the_metric(run, store, part, read.tables[part.id])
-        for part in OF_METRICS if part.id in read.tables
+        figure.id: same_as_the_metric(run, store, figure, read.tables[figure.id])
+        for figure in OF_METRICS if figure.id in read.tables
     }  # fmt: skip
     assert len(compared) > 12
     assert sum(compared.values()) > 500
@@ -242,19 +245,19 @@ def test_without_a_store_nothing_is_written(run: Run, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("part", PARTS.values(), ids=lambda part: part.id)
-def test_columns_have_headings_that_differ(part: PartDeclaration) -> None:
-    headings = [heading(column) for column in part.columns]
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=lambda figure: figure.id)
+def test_columns_have_headings_that_differ(figure: FigureDeclaration) -> None:
+    headings = [heading(column) for column in figure.columns]
     assert len(set(headings)) == len(headings)
 
 
 def test_every_label_is_of_a_shown_column() -> None:
-    shown = {column for part in PARTS.values() for column in part.columns}
-    assert report_declaration().labels.keys() <= shown
-    assert all(label(column) != text for column, text in report_declaration().labels.items())
+    shown = {column for figure in FIGURES.values() for column in figure.columns}
+    assert figure_words().headings.keys() <= shown
+    assert all(label(column) != text for column, text in figure_words().headings.items())
 
 
-def test_parts_have_names_of_their_own() -> None:
-    ids = [section.id for section in report_declaration().sections] + list(PARTS)
+def test_figures_have_names_of_their_own() -> None:
+    ids = [section.id for section in report_sections()] + list(FIGURES)
     assert len(set(ids)) == len(ids)
-    assert len(PARTS) == sum(len(section.parts) for section in report_declaration().sections)
+    assert len(FIGURES) == sum(len(section.figures) for section in report_sections())

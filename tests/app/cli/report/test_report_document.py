@@ -11,7 +11,7 @@ import pytest
 from tests.app.report_reading import harmless
 from tests.app.short_reports import shorten_report
 
-from zscope.app.report.section_declarations import report_declaration
+from zscope.app.report.report_sections import report_sections
 
 if TYPE_CHECKING:
     from tests.app.conftest import Run
@@ -36,10 +36,10 @@ def test_commands_work(
 
 def test_the_table_names_the_sections() -> None:
     named = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", TEXT, re.MULTILINE)
-    titles = [section.title for section in report_declaration().sections]
+    titles = [section.title for section in report_sections()]
     assert named[1 : 3 + len(titles)] == ["In short", *titles, "Definitions"]
 
 
 def test_the_example_of_missing_data_is_real() -> None:
     [example] = re.findall(r"```text\n(.*?)\n```", TEXT, re.DOTALL)
-    assert " ".join(example.split()) in {section.capture for section in report_declaration().sections}
+    assert " ".join(example.split()) in {section.capture for section in report_sections()}

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from tests.app.report_reading import ReportReader
 
-from zscope.app.report.elements import LONGEST, add, document, written
-from zscope.app.report.pictures import add_picture
-from zscope.app.report.report_rows import PartRows, _plain_rows
+from zscope.app.figures.elements import LONGEST, add, document, written
+from zscope.app.figures.figure_declarations import ChartDeclaration, FigureDeclaration
+from zscope.app.figures.figure_rows import FigureRows, plain_rows
+from zscope.app.figures.static_pictures import add_picture
 from zscope.app.report.report_tables import add_table
-from zscope.app.report.section_declarations import ChartDeclaration, PartDeclaration
 
 HOSTILE = (
     "\"><script>alert(1)</script></title></style>'<img src=x onerror=alert(1)> javascript:alert(1) &lt; "
@@ -46,9 +46,11 @@ def row(number: int, **changes: object) -> dict[str, Any]:
 
 def drawn(chart: ChartDeclaration, *rows: dict[str, Any]) -> ReportReader:
     """Draw a picture and its table on a page, and read the page."""
-    part = PartDeclaration(id="part", title="Part", columns=("text",), order="text", query="x", chart=chart)
+    figure = FigureDeclaration(
+        id="part", title="Part", columns=("text",), order="text", query="x", chart=chart
+    )
     root, body = document(HOSTILE, {}, "default-src 'none'", "")
-    add_picture(body, PartRows(part=part, rows=rows, count=len(rows), has_data=True, hourly=True))
+    add_picture(body, FigureRows(figure=figure, rows=rows, count=len(rows), has_data=True, hourly=True))
     if rows:
         add_table(body, list(rows[0]), rows, data_part="part")
     return ReportReader(written(root))
@@ -124,7 +126,7 @@ def test_dates_without_end_are_texts() -> None:
     table = pa.table(
         {"day": pa.array([2**31 - 1], pa.date32()), "moment": pa.array([-(2**63) + 1], pa.timestamp("us"))}
     )
-    assert _plain_rows(table) == [{"day": "infinity", "moment": "-infinity"}]
+    assert plain_rows(table) == [{"day": "infinity", "moment": "-infinity"}]
 
 
 def test_attributes_and_texts_are_cut_and_in_one_line() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from zscope.app.report.section_declarations import report_declaration
+from zscope.app.report.report_sections import report_sections
 from zscope.pipelines.quantities import number
 
 if TYPE_CHECKING:
@@ -103,15 +103,15 @@ def test_the_report_lists_each_change_once_and_the_best_one_first(
     run: Run, demo: tuple[Path, Result]
 ) -> None:
     store, _ = demo
-    [section] = [each for each in report_declaration().sections if each.id == "advice"]
+    [section] = [each for each in report_sections() if each.id == "advice"]
     listed = [
         row
-        for part in section.parts
+        for figure in section.figures
         for row in rows_of(
             run,
             store,
             "SELECT system, rule_name, change, sentence FROM tls_advice "
-            f"WHERE {part.where} ORDER BY {part.order}",
+            f"WHERE {figure.where} ORDER BY {figure.order}",
         )
     ]
     named = [(row["system"], row["rule_name"], row["change"]) for row in listed]

@@ -1,7 +1,6 @@
-"""The sections of a report, as `sections.toml` declares them.
+"""The figures, as the TOML files of this folder declare them.
 
-A section has an `id`, a `title`, `words` below it, and `capture`: the line that replaces it without data,
-which names the input to load. Its parts are tables. A part has these keys:
+A figure is a table, a picture, or both. It has these keys:
 
 - `id`, `title`; `metric`, or `query`: a statement on the tables of the store
 - `columns`: the columns of the table; without any there is no table. Their headings and meanings are those of
@@ -15,7 +14,7 @@ which names the input to load. Its parts are tables. A part has these keys:
 - `titled`: the column with the id of a published result, for the column `title` with its plain title
 - `explain`: columns whose meaning is stated below the table; `note`: another line there
 - `none`: what it means that no row matches, if the metric has any rows
-- `folded`: whether the table is folded on a screen
+- `folded`: whether the table in a report is folded on a screen
 - `chart`: its `kind`, and the columns it needs:
   - `bars`: `name` and `value`
   - `ranges`: `name`, `low`, `high`, and `value` for the estimate
@@ -28,7 +27,7 @@ which names the input to load. Its parts are tables. A part has these keys:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Literal
 
@@ -39,15 +38,17 @@ from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
 ChartKind = Literal["bars", "ranges", "shares", "course", "strips"]
+ColourName = Literal["blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink"]
 TIME = "time"
 """In `by`: the hour or the day."""
 TIME_COLUMN = "time"
 TITLE_COLUMN = "title"
 _MOST = 20
+_WORDS = "words.toml"
 
 
 class ChartDeclaration(Declared, frozen=True, kw_only=True):
-    """The picture of a part."""
+    """The picture of a figure."""
 
     kind: ChartKind
     what: str
@@ -70,7 +71,7 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 
 
-class PartDeclaration(Declared, frozen=True, kw_only=True):
+class FigureDeclaration(Declared, frozen=True, kw_only=True):
     """A table with its picture."""
 
     id: str
@@ -108,36 +109,57 @@ class PartDeclaration(Declared, frozen=True, kw_only=True):
             raise WrongValueError("metric", f"there is no metric {self.metric}")
 
 
-class DeclaredSection(Declared, frozen=True, kw_only=True):
-    """A section of the report."""
+class FigureFile(Declared, frozen=True):
+    """The figures of one subject."""
 
-    id: str
-    title: str
+    figures: tuple[FigureDeclaration, ...] = field(name="figure")
+
+
+class ColumnHeading(Declared, frozen=True):
+    """The heading of a column whose name is not clear to a reader who does not know zscope."""
+
+    column: str
     words: str
-    capture: str
-    parts: tuple[PartDeclaration, ...] = field(name="part")
 
 
-class ReportSections(Declared, frozen=True):
-    """The sections, and the words and colours that they share."""
+class WordColour(Declared, frozen=True):
+    """The colour of a word, the same in every figure."""
 
-    labels: Mapping[str, str]
-    """Headings of columns."""
-    colours: Mapping[str, str]
-    """Names of colours by word."""
-    sections: tuple[DeclaredSection, ...] = field(name="section")
+    word: str
+    colour: ColourName
 
-    def metrics(self) -> tuple[str, ...]:
-        """Return the metrics that the report shows, in the order of the sections."""
-        parts = (part for section in self.sections for part in section.parts)
-        return tuple(dict.fromkeys(part.metric for part in parts if part.metric))
+
+class FigureWords(Declared, frozen=True, dict=True):
+    """Words that all figures share."""
+
+    heading: tuple[ColumnHeading, ...]
+    colour: tuple[WordColour, ...]
+
+    @cached_property
+    def headings(self) -> Mapping[str, str]:
+        """Headings by column."""
+        return {each.column: each.words for each in self.heading}
+
+    @cached_property
+    def colours(self) -> Mapping[str, ColourName]:
+        """Colours by word."""
+        return {each.word: each.colour for each in self.colour}
 
 
 @cache
-def report_declaration() -> ReportSections:
-    """Return what a report shows.
+def figure_words() -> FigureWords:
+    """Return the headings of columns and the colours of words."""
+    return TomlFile.read(files("zscope.app.figures") / _WORDS).typed(FigureWords)
 
-    >>> report_declaration().sections[0].title
-    'What TLS costs'
+
+@cache
+def declared_figures() -> Mapping[str, FigureDeclaration]:
+    """Return all figures by their id.
+
+    >>> declared_figures()["price-by-system"].metric
+    'tls_price'
     """
-    return TomlFile.read(files("zscope.app.report") / "sections.toml").typed(ReportSections)
+    folder = files("zscope.app.figures")
+    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".toml"))
+    subjects = [TomlFile.read(folder / name).typed(FigureFile) for name in names if name != _WORDS]
+    return {figure.id: figure for subject in subjects for figure in subject.figures}

@@ -1,4 +1,4 @@
-"""The pictures of a report: bars, ranges, shares, courses of time, strips of days, as SVG without a script.
+"""Draw figures in a file without scripts: bars, ranges, shares, courses of time and strips of days, as SVG.
 
 Places and lengths along the page are percentages, and all words are outside of the drawing, so a picture has
 the width of the page and its words keep their size, on a telephone and on paper.
@@ -10,9 +10,9 @@ import math
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from zscope.app.report.elements import add, add_text
-from zscope.app.report.report_tables import shown
-from zscope.app.report.section_declarations import report_declaration
+from zscope.app.figures.elements import add, add_text
+from zscope.app.figures.figure_declarations import figure_words
+from zscope.app.figures.written_values import shown
 from zscope.app.shared.covered_days import (
     HEIGHTS,
     ONE_DAY,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
-    from zscope.app.report.report_rows import PartRows, Row
-    from zscope.app.report.section_declarations import ChartDeclaration
+    from zscope.app.figures.figure_declarations import ChartDeclaration
+    from zscope.app.figures.figure_rows import FigureRows, Row
 
 _MOST_BARS = 15
 _SPARE = ("blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink")
@@ -42,9 +42,9 @@ _LEAST_DAYS, _MOST_DAYS = 31, 93
 """Days of a line with strips: the least for which it has room, and the most."""
 
 
-def add_picture(parent: Element, found: PartRows) -> None:
-    """Add the picture of a part, if its rows have anything to draw."""
-    chart = found.part.chart
+def add_picture(parent: Element, found: FigureRows) -> None:
+    """Add the picture of a figure, if its rows have anything to draw."""
+    chart = found.figure.chart
     if chart is None:
         return
     rows = found.rows
@@ -62,7 +62,7 @@ def add_picture(parent: Element, found: PartRows) -> None:
     draw(figure, chart, rows[:_MOST_BARS] if chart.kind in {"bars", "ranges"} else rows, found)
 
 
-def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: PartRows) -> None:
+def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
     largest = max((abs(_real(row[chart.value])) for row in rows), default=0.0)
     box = _box(figure, chart, [f"{_name(chart, row)} {shown(row[chart.value], chart.value)}" for row in rows])
     for row in rows:
@@ -71,7 +71,7 @@ def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Part
     _legend(figure, _words(chart, rows))
 
 
-def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: PartRows) -> None:
+def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
     known = [row for row in rows if row[chart.high] is not None]
     largest = max((_real(row[chart.high]) for row in known), default=0.0)
     box = _box(figure, chart, [f"{_name(chart, row)} {_range(chart, row)}" for row in rows])
@@ -97,7 +97,7 @@ def _range(chart: ChartDeclaration, row: Row) -> str:
     return text if row[chart.value] is None else f"{text}, estimate {shown(row[chart.value], chart.value)}"
 
 
-def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: PartRows) -> None:
+def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
     """One line for each name, divided by its series."""
     amounts: dict[str, dict[str, float]] = {}
     for row in rows:
@@ -132,7 +132,7 @@ def _in_words(line: Mapping[str, float]) -> str:
     return ", ".join(parts) or "none"
 
 
-def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: PartRows) -> None:
+def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
     """Columns of series on each other; a time without a row stays empty."""
     step = timedelta(hours=1) if found.hourly else timedelta(days=1)
     begin, end = min(row[chart.time] for row in rows), max(row[chart.time] for row in rows) + step
@@ -191,7 +191,7 @@ def _round_up(value: float) -> float:
     return math.ceil(value / size) * size
 
 
-def _strips(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: PartRows) -> None:
+def _strips(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
     """The days of each source of a system, one column each, and the sentences about them."""
     add(figure, "p", PICTURE_LEGEND, class_="legend")
     for system in covered_systems(rows):
@@ -214,7 +214,7 @@ def _strips(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Pa
 
 def _day(drawing: Element, number: int, days: int, state: str) -> None:
     width = _FULL / days
-    colour = f"fill-{report_declaration().colours.get(state, _SPARE[0])}"
+    colour = f"fill-{figure_words().colours.get(state, _SPARE[0])}"
     if state not in HEIGHTS:
         add(drawing, "text", SIGNS.get(state, "?"), x=f"{(number + 0.5) * width:.2f}%", y=_BAR_PX - 3,
             text_anchor="middle", class_=f"sign {colour}")  # fmt: skip
@@ -224,7 +224,7 @@ def _day(drawing: Element, number: int, days: int, state: str) -> None:
             width=f"{0.86 * width:.2f}%", height=f"{height:.1f}", class_=colour)  # fmt: skip
 
 
-_KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], PartRows], None]] = {
+_KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureRows], None]] = {
     "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "strips": _strips,
 }  # fmt: skip
 
@@ -264,19 +264,19 @@ def _legend(figure: Element, colours: Mapping[str, str]) -> None:
 
 def _words(chart: ChartDeclaration, rows: Sequence[Row]) -> Mapping[str, str]:
     """The words of the colours of bars."""
-    known = report_declaration().colours
+    known = figure_words().colours
     words = _in_order(shown(row[chart.colour]) for row in rows) if chart.colour else []
     return {word: known[word] for word in words if word in known}
 
 
 def _colour(chart: ChartDeclaration, row: Row) -> str:
     word = shown(row[chart.colour]) if chart.colour else ""
-    return report_declaration().colours.get(word, _SPARE[0])
+    return figure_words().colours.get(word, _SPARE[0])
 
 
 def _colours(words: Sequence[str]) -> dict[str, str]:
     """The colour of each word; words without one of their own get those that are left."""
-    known = report_declaration().colours
+    known = figure_words().colours
     own = {known[word] for word in words if word in known}
     spare = [colour for colour in _SPARE if colour not in own] or list(_SPARE)
     without = [word for word in words if word not in known]

@@ -1,0 +1,174 @@
+"""The rows of figures, from the data of a page or of a command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from zscope.app.figures.figure_declarations import TIME, TIME_COLUMN, TITLE_COLUMN
+from zscope.app.shared.far_times import far_texts, is_far
+from zscope.pipelines.benchmark.wording import plain_title
+from zscope.pipelines.metrics import metric
+from zscope.schemas.published import published_tables
+from zscope.schemas.sql_text import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from zscope.app.figures.figure_declarations import FigureDeclaration
+    from zscope.app.shared.filters import Filters
+
+Row = dict[str, Any]
+_COUNT = "rows_in_all"
+_HOURLY = timedelta(days=2)
+"""Up to this length the course of time has hours in UTC, otherwise local days."""
+
+
+class FigureData(Protocol):
+    """One version of a store, narrowed by filters."""
+
+    @property
+    def filters(self) -> Filters:
+        """What was chosen."""
+
+    def found(self, name: str, sql: str, by: Sequence[str] | None = None, where: str = "") -> pa.Table:
+        """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
+
+    def rows(self, sql: str) -> pa.Table:
+        """Return the rows of a statement on the store, which the filters do not narrow."""
+
+    def without_effect(self, name: str) -> tuple[str, ...]:
+        """Return the filters that are set but cannot narrow a metric."""
+
+    def missing_zones(self) -> str:
+        """Return the note about systems without a time zone that concern the metrics read; often empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureRows:
+    """The rows of a figure that are shown."""
+
+    figure: FigureDeclaration
+    rows: tuple[Row, ...]
+    count: int
+    """The number of all rows."""
+    has_data: bool
+    """Whether the metric or the tables have any rows for the filters, whatever the figure selects."""
+    by: tuple[str, ...] | None = None
+    where: str = ""
+    hourly: bool = False
+    """Whether the rows of a course of time are hours."""
+    ignored: tuple[str, ...] = ()
+    """The filters that are set but cannot narrow these rows."""
+
+
+def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, bool]) -> FigureRows:
+    """Return the rows of a figure; `filled` keeps which metrics have any rows, for the next figures."""
+    if figure.query:
+        return _of_query(data, figure)
+    by, moment, hourly = _grouping(data, figure)
+    where = _condition(data, figure)
+    selected = ", ".join(f"{moment} AS {name}" if name == TIME_COLUMN else name for name in figure.selected)
+    inner = f"SELECT {figure.select or selected} FROM found"
+    if figure.having:
+        inner += f" WHERE {figure.having}"
+    if figure.group_by:
+        inner += f" GROUP BY {figure.group_by}"
+    table = data.found(figure.metric, _limited(inner, figure), by, where)
+    if table.num_rows:
+        filled[figure.metric] = True
+    elif not (figure.where or figure.having or figure.source or figure.group_by):
+        filled[figure.metric] = False
+    elif figure.metric not in filled:
+        filled[figure.metric] = _has_rows(data, figure)
+    rows = _titled(plain_rows(table), figure)
+    return FigureRows(
+        figure=figure,
+        rows=tuple({name: row[name] for name in row if name != _COUNT} for row in rows),
+        count=rows[0][_COUNT] if rows else 0,
+        has_data=filled[figure.metric],
+        by=by,
+        where=where,
+        hourly=hourly,
+        ignored=data.without_effect(figure.metric),
+    )
+
+
+def _of_query(data: FigureData, figure: FigureDeclaration) -> FigureRows:
+    """The rows of a query, for the chosen systems if it tells them afigure."""
+    conditions = data.filters.conditions(("system",) if "system" in figure.columns else ())
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    table = data.rows(_limited(f"SELECT {', '.join(figure.selected)} FROM ({figure.query}){where}", figure))
+    rows = plain_rows(table)
+    return FigureRows(
+        figure=figure,
+        rows=tuple({name: row[name] for name in figure.selected} for row in rows),
+        count=rows[0][_COUNT] if rows else 0,
+        has_data=bool(rows) or bool(data.rows("SELECT 1 FROM load LIMIT 1").num_rows),
+    )
+
+
+def _limited(inner: str, figure: FigureDeclaration) -> str:
+    return (
+        f"SELECT *, count(*) OVER () AS {_COUNT} FROM ({inner}) ORDER BY {figure.order} LIMIT {figure.most}"
+    )
+
+
+def _grouping(data: FigureData, figure: FigureDeclaration) -> tuple[tuple[str, ...] | None, str, bool]:
+    """What the rows are grouped by, the column with the moment, and whether that is an hour."""
+    if figure.by is None or TIME not in figure.by:
+        return figure.by, "", False
+    clock = metric(figure.metric).clock
+    [ends] = data.found(
+        figure.metric, f"SELECT min({clock}) AS first, max({clock}) AS last FROM found", [clock]
+    ).to_pylist()
+    hourly = ends["first"] is None or ends["last"] - ends["first"] < _HOURLY
+    by = tuple((clock if hourly else "day") if key == TIME else key for key in figure.by)
+    return by, clock if hourly else "day", hourly
+
+
+def _condition(data: FigureData, figure: FigureDeclaration) -> str:
+    """The condition of the figure; of several sources of the same connections the one with the most."""
+    if not figure.source:
+        return figure.where
+    listed = ", ".join(map(literal, figure.source))
+    best = data.found(
+        figure.metric,
+        f"SELECT source FROM found WHERE source IN ({listed}) GROUP BY source "
+        f"ORDER BY sum(connections) DESC NULLS LAST, list_position([{listed}], source) LIMIT 1",
+    ).to_pylist()
+    of_source = f"source = {literal(best[0]['source'] if best else figure.source[0])}"
+    return f"{of_source} AND ({figure.where})" if figure.where else of_source
+
+
+def _has_rows(data: FigureData, figure: FigureDeclaration) -> bool:
+    return bool(data.found(figure.metric, "SELECT 1 AS one FROM found LIMIT 1").num_rows)
+
+
+def plain_rows(table: pa.Table) -> list[Row]:
+    """Return rows of Python values; moments that Python does not have are texts."""
+    columns = {
+        name: [value for chunk in table[name].chunks for value in _values(chunk)]
+        for name in table.column_names
+    }
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _values(chunk: pa.Array) -> list[object]:
+    values: list[object] = far_texts(chunk).to_pylist() if is_far(chunk) else chunk.to_pylist()
+    return values
+
+
+def _titled(rows: list[Row], figure: FigureDeclaration) -> list[Row]:
+    if not figure.titled:
+        return rows
+    titles = {
+        result["id"]: plain_title(
+            {**result, "published_value": result["value"], "published_direction": result["direction"]}
+        )
+        for result in published_tables()["reference_result"].to_pylist()
+    }
+    return [{**row, TITLE_COLUMN: titles.get(row[figure.titled])} for row in rows]
