@@ -108,7 +108,7 @@ def picture(
     named `picked`; `pick` are the columns that name a row of its data. Below it is a list of the same rows,
     for the keyboard.
     """
-    clicked = _drawn(chart, name, alternative, pick=bool(pick), zoom=zoom)
+    clicked = draw_chart(chart, name, alternative, pick=bool(pick), zoom=zoom)
     picked = _picked(data, pick, name, clicked) if pick else None
     data_below(data, name, sources)
     return picked
@@ -149,7 +149,7 @@ def panels(
     marked = alt.selection_interval(name=ZOOMED, encodings=["x"])
     with st.container(gap=None):
         for number, (alternative, chart) in enumerate(charts.items()):
-            _drawn(chart.add_params(marked), f"{name}-{number}", alternative, pick=False, zoom=zoom)
+            draw_chart(chart.add_params(marked), f"{name}-{number}", alternative, zoom=zoom)
     data_below(data, name, sources)
 
 
@@ -168,14 +168,15 @@ def folded(title: str, key: str, draw: Callable[[], object], icon: str | None = 
             draw()
 
 
-def _drawn(
+def draw_chart(
     chart: Chart | ChartWithRows,
     name: str,
     alternative: str,
     *,
-    pick: bool,
-    zoom: Zoom | None,
+    pick: bool = False,
+    zoom: Zoom | None = None,
 ) -> Mapping[str, Any] | None:
+    """Draw a chart alone, and return the mark that the reader has clicked."""
     key = f"{name}-picture"
     if zoom is not None:
         # Another period needs a chart without a marked range.

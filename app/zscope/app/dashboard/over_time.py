@@ -129,15 +129,23 @@ class ChartOverTime:
     """That of the time axis, if it does not follow from the column."""
 
 
-def picture_over_time(
-    data: PageData,
-    over: ChartOverTime,
-    table: pa.Table,
-    name: str,
-    alternative: str,
-    sources: Sequence[str] = (),
-) -> None:
-    """Draw a chart over time with its data."""
+@dataclass(frozen=True, slots=True)
+class MarkedChart:
+    """A chart over time with the moments of changes, in which a range can be marked."""
+
+    chart: Chart | ChartWithRows
+    zoom: Zoom
+    kinds: tuple[str, ...]
+    """The kinds of changes that are marked."""
+
+    def name_marks(self) -> None:
+        """Say what is marked."""
+        if self.kinds:
+            st.caption(f"Triangles at the top mark changes: {', '.join(self.kinds)}.")
+
+
+def marked_chart(data: PageData, over: ChartOverTime, table: pa.Table) -> MarkedChart:
+    """Return a chart over time with what happened in its time."""
     marks, title = _marks(data, table, over.clock), over.title or time_title(over.clock)
     rows = over.chart.rows if isinstance(over.chart, ChartWithRows) else None
     drawn = over.chart.chart if isinstance(over.chart, ChartWithRows) else over.chart
@@ -148,13 +156,25 @@ def picture_over_time(
         whole.vconcat = [first.add_params(_range()), *others]
     else:
         whole = _layered(drawn, over.before, marks, title).add_params(_range())
-    picture(
-        whole if rows is None else ChartWithRows(whole, rows), table, name, alternative, sources=sources,
-        zoom=zoom_of(data, days=over.clock == DAY),
-    )  # fmt: skip
-    if marks is not None:
-        kinds = sorted({str(kind) for kind in marks["kind"].to_pylist()})
-        st.caption(f"Triangles at the top mark changes: {', '.join(kinds)}.")
+    return MarkedChart(
+        whole if rows is None else ChartWithRows(whole, rows),
+        zoom_of(data, days=over.clock == DAY),
+        () if marks is None else tuple(sorted({str(kind) for kind in marks["kind"].to_pylist()})),
+    )
+
+
+def picture_over_time(
+    data: PageData,
+    over: ChartOverTime,
+    table: pa.Table,
+    name: str,
+    alternative: str,
+    sources: Sequence[str] = (),
+) -> None:
+    """Draw a chart over time with its data."""
+    marked = marked_chart(data, over, table)
+    picture(marked.chart, table, name, alternative, sources=sources, zoom=marked.zoom)
+    marked.name_marks()
 
 
 def _range() -> alt.Parameter:

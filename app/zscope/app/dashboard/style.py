@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from zscope.app.figures.figure_declarations import ColourName
+
 Chart = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.FacetChart
 """The chart classes of Altair, single and combined."""
 
@@ -24,6 +26,11 @@ SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#8c8c8c"
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
 
 UNPROTECTED, OLD, TLS12, TLS13 = "#c2185b", "#8e6bbf", BLUE, GREEN
+COLOURS: Mapping[ColourName, str] = {
+    "blue": BLUE, "orange": ORANGE, "green": GREEN, "red": RED, "sky": SKY, "purple": PURPLE, "grey": GREY,
+    "pink": UNPROTECTED, "violet": OLD,
+}  # fmt: skip
+"""The colours by the names that declarations of figures use."""
 FULL, RESUMED, FAILED, PUBLISHED = PURPLE, SKY, RED, ORANGE
 """What a colour means is the same on every page."""
 HANDSHAKE_COLOURS = {"resumed": RESUMED, "full": FULL, "failed": FAILED, "unknown": GREY}

@@ -2,7 +2,8 @@
 
 A figure is a table, a picture, or both. It has these keys:
 
-- `id`, `title`; `metric`, or `query`: a statement on the tables of the store
+- `id`, `title`; `question`: the title of a card, if it is another
+- `metric`, or `query`: a statement on the tables of the store
 - `columns`: the columns of the table; without any there is no table. Their headings and meanings are those of
   the metric, or of `[labels]`
 - `by`: what rows are grouped by, as in `zscope metrics --by`; `time` is the hour or the day, by the length of
@@ -14,14 +15,18 @@ A figure is a table, a picture, or both. It has these keys:
 - `titled`: the column with the id of a published result, for the column `title` with its plain title
 - `explain`: columns whose meaning is stated below the table; `note`: another line there
 - `none`: what it means that no row matches, if the metric has any rows
+- `needs` and `load`: what a card says without data, and the command that loads it
 - `folded`: whether the table in a report is folded on a screen
 - `chart`: its `kind`, and the columns it needs:
   - `bars`: `name` and `value`
   - `ranges`: `name`, `low`, `high`, and `value` for the estimate
   - `shares`: `name`, and `series` (columns by word), or `group` and `value`
+  - `list`: `name`, `note` for a second line, and `value`, or `low` and `high`
   - `course`: `time` and `series`
+  - `band`: `time`, `low`, `high`, and `value` for the estimate
   - `strips`: nothing; it draws rows of the metric `coverage` by system, source and day, with its sentences
-  With `colour`, a bar has the colour of the word in that column.
+  With `colour`, a bar has the colour of the word in that column. `first` is how many rows it draws of `bars`,
+  `ranges` and `list`.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ from zscope.app.shared.covered_days import COLUMNS
 from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
-ChartKind = Literal["bars", "ranges", "shares", "course", "strips"]
+ChartKind = Literal["bars", "ranges", "list", "shares", "course", "band", "strips"]
 ColourName = Literal["blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink"]
 TIME = "time"
 """In `by`: the hour or the day."""
@@ -59,15 +64,17 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     high: str = ""
     group: str = ""
     time: str = ""
+    note: str = ""
     series: Mapping[str, str] = field(default_factory=dict)
     colour: str = ""
+    first: int = 15
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it needs."""
         if self.kind == "strips":
             return COLUMNS
-        single = (self.value, self.low, self.high, self.group, self.time, self.colour)
+        single = (self.value, self.low, self.high, self.group, self.time, self.note, self.colour)
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 
 
@@ -91,6 +98,9 @@ class FigureDeclaration(Declared, frozen=True, kw_only=True):
     explain: tuple[str, ...] = ()
     note: str = ""
     none: str = ""
+    needs: str = ""
+    load: str = ""
+    question: str = ""
     folded: bool = False
     chart: ChartDeclaration | None = None
 

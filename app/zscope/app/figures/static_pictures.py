@@ -7,9 +7,27 @@ the width of the page and its words keep their size, on a telephone and on paper
 from __future__ import annotations
 
 import math
-from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
+from zscope.app.figures.drawn_values import (
+    FULL,
+    amount_of,
+    colour_of,
+    colours_of,
+    drawn_rows,
+    in_order,
+    left_out,
+    name_of,
+    number_of,
+    percent,
+    real,
+    share_words,
+    shares_of,
+    step_of,
+    time_of,
+    words_below,
+)
 from zscope.app.figures.elements import add, add_text
 from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.figures.written_values import shown
@@ -24,20 +42,17 @@ from zscope.app.shared.covered_days import (
 from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import date
     from xml.etree.ElementTree import Element
 
     from zscope.app.figures.figure_declarations import ChartDeclaration
     from zscope.app.figures.figure_rows import FigureRows, Row
 
-_MOST_BARS = 15
-_SPARE = ("blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink")
-"""Colours of words that have none of their own, in this order."""
 _LONGEST_NAME = 60
 _COURSE_PX = 180
 _TICKS = 5
-_FULL = 100.0
-_BAR_PX, _RANGE_PX, _MARK_PX = 14, 8, 3
+_BAR_PX, _RANGE_PX, _MARK_PX, _LINE_PX = 14, 8, 3, 2
 _LEAST_DAYS, _MOST_DAYS = 31, 93
 """Days of a line with strips: the least for which it has room, and the most."""
 
@@ -45,103 +60,120 @@ _LEAST_DAYS, _MOST_DAYS = 31, 93
 def add_picture(parent: Element, found: FigureRows) -> None:
     """Add the picture of a figure, if its rows have anything to draw."""
     chart = found.figure.chart
-    if chart is None:
+    if chart is None or not (rows := drawn_rows(found)):
         return
-    rows = found.rows
-    if chart.kind == "course":
-        rows = tuple(row for row in rows if row[chart.time] is not None)
-    elif chart.kind == "bars":
-        rows = tuple(row for row in rows if _real(row[chart.value]))
-    if not rows:
-        return
-    draw = _KINDS[chart.kind]
     figure = add(parent, "figure")
     caption = add(figure, "figcaption", chart.what)
-    if chart.kind in {"bars", "ranges"} and len(rows) > _MOST_BARS:
-        add_text(caption, f": the first {_MOST_BARS} rows of the table")
-    draw(figure, chart, rows[:_MOST_BARS] if chart.kind in {"bars", "ranges"} else rows, found)
+    if left_out(found):
+        add_text(caption, f": the first {len(rows)} rows of the table")
+    _KINDS[chart.kind](figure, chart, rows, found)
 
 
 def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
-    largest = max((abs(_real(row[chart.value])) for row in rows), default=0.0)
-    box = _box(figure, chart, [f"{_name(chart, row)} {shown(row[chart.value], chart.value)}" for row in rows])
+    largest = max(abs(real(row[chart.value])) for row in rows)
+    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows])
     for row in rows:
-        line = _line(box, _name(chart, row), shown(row[chart.value], chart.value))
-        _part(line, 0, _percent(abs(_real(row[chart.value])), largest), _colour(chart, row), _BAR_PX)
-    _legend(figure, _words(chart, rows))
+        line = _line(box, name_of(chart, row), amount_of(chart, row))
+        _part(line, 0, percent(abs(real(row[chart.value])), largest), colour_of(chart, row), _BAR_PX)
+    _legend(figure, words_below(chart, rows))
 
 
 def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
     known = [row for row in rows if row[chart.high] is not None]
-    largest = max((_real(row[chart.high]) for row in known), default=0.0)
-    box = _box(figure, chart, [f"{_name(chart, row)} {_range(chart, row)}" for row in rows])
+    largest = max((real(row[chart.high]) for row in known), default=0.0)
+    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows])
     for row in rows:
-        line = _line(box, _name(chart, row), _range(chart, row))
+        line = _line(box, name_of(chart, row), amount_of(chart, row))
         if row[chart.high] is None:
             continue
-        begin = _percent(_real(row[chart.low]), largest)
-        _part(line, begin, _percent(_real(row[chart.high]), largest) - begin, _colour(chart, row), _RANGE_PX)
+        begin = percent(real(row[chart.low]), largest)
+        _part(line, begin, percent(real(row[chart.high]), largest) - begin, colour_of(chart, row), _RANGE_PX)
         if row[chart.value] is not None:
-            place = _percent(_real(row[chart.value]), largest)
+            place = percent(real(row[chart.value]), largest)
             add(line, "rect", x=f"{place:.2f}%", y=0, width=_MARK_PX, height=_BAR_PX, class_="mark",
                 transform=f"translate(-{_MARK_PX / 2:g} 0)")  # fmt: skip
-    _legend(figure, _words(chart, rows))
-
-
-def _range(chart: ChartDeclaration, row: Row) -> str:
-    """The least, the most and the estimate in words."""
-    if row[chart.high] is None:
-        return "not known"
-    high = shown(row[chart.high], chart.high)
-    text = f"{shown(row[chart.low], chart.low)} to {high}" if _real(row[chart.low]) else f"at most {high}"
-    return text if row[chart.value] is None else f"{text}, estimate {shown(row[chart.value], chart.value)}"
+    _legend(figure, words_below(chart, rows))
 
 
 def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
     """One line for each name, divided by its series."""
-    amounts: dict[str, dict[str, float]] = {}
-    for row in rows:
-        line = amounts.setdefault(_name(chart, row), {})
-        if chart.group:
-            word = shown(row[chart.group]) or "not known"
-            line[word] = line.get(word, 0.0) + _real(row[chart.value])
-        else:
-            line.update({word: _real(row[column]) for word, column in chart.series.items()})
-    words = _in_order(word for line in amounts.values() for word in line)
-    colours = _colours(words)
-    box = _box(figure, chart, [f"{name}: {_in_words(line)}" for name, line in amounts.items()])
+    amounts = shares_of(chart, rows)
+    words = in_order([word for line in amounts.values() for word in line])
+    colours = colours_of(words)
+    box = _box(figure, chart, [f"{name}: {share_words(line)}" for name, line in amounts.items()])
     for name, line in amounts.items():
         whole = sum(line.values())
         drawing = _line(box, name, number_of(whole))
         begin = 0.0
         for word in words:
-            width = _percent(line.get(word, 0.0), whole)
+            width = percent(line.get(word, 0.0), whole)
             _part(drawing, begin, width, colours[word], _BAR_PX)
             begin += width
     _legend(figure, colours)
 
 
-def number_of(value: float) -> str:
-    """Return a sum of counts."""
-    return shown(int(value) if value == int(value) else value)
-
-
-def _in_words(line: Mapping[str, float]) -> str:
-    whole = sum(line.values())
-    parts = [f"{word} {_percent(value, whole):.1f} %" for word, value in line.items() if value]
-    return ", ".join(parts) or "none"
+def _list(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
+    """One item for each row: its name, its amount, and a note below them."""
+    listed = add(figure, "ul")
+    for row in rows:
+        item = add(listed, "li")
+        add(item, "b", name_of(chart, row))
+        add_text(item, f": {amount_of(chart, row)}")
+        if chart.note and (note := shown(row[chart.note], chart.note)):
+            add(item, "p", note, class_="note")
 
 
 def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
-    """Columns of series on each other; a time without a row stays empty."""
-    step = timedelta(hours=1) if found.hourly else timedelta(days=1)
+    """Columns of series on each other."""
+    colours = colours_of(list(chart.series))
+
+    def pieces(row: Row) -> Iterator[_Piece]:
+        begin = 0.0
+        for word, column in chart.series.items():
+            yield _Piece(begin, begin + real(row[column]), f"fill-{colours[word]}")
+            begin += real(row[column])
+
+    def whole(row: Row) -> float:
+        return sum(real(row[column]) for column in chart.series.values())
+
+    words = [f"{time_of(row[chart.time])}: {number_of(whole(row))}" for row in rows]
+    _over_time(figure, chart, found, words, pieces)
+    _legend(figure, colours)
+
+
+def _band(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
+    """Columns from the least to the most, with a line at the estimate."""
+
+    def pieces(row: Row) -> Iterator[_Piece]:
+        if row[chart.high] is not None:
+            yield _Piece(real(row[chart.low]), real(row[chart.high]), f"fill-{colour_of(chart, row)}")
+        if chart.value and row[chart.value] is not None:
+            yield _Piece(real(row[chart.value]), real(row[chart.value]), "mark")
+
+    words = [f"{time_of(row[chart.time])}: {amount_of(chart, row)}" for row in rows]
+    _over_time(figure, chart, found, words, pieces)
+    _legend(figure, words_below(chart, rows))
+
+
+class _Piece(NamedTuple):
+    """A part of a column; without a height it is a line."""
+
+    begin: float
+    end: float
+    kind: str
+
+
+def _over_time(
+    figure: Element,
+    chart: ChartDeclaration,
+    found: FigureRows,
+    words: Sequence[str],
+    pieces: Callable[[Row], Iterator[_Piece]],
+) -> None:
+    """Draw columns over time; a time without a row stays empty."""
+    rows, step = drawn_rows(found), step_of(found)
     begin, end = min(row[chart.time] for row in rows), max(row[chart.time] for row in rows) + step
-    highest = max(sum(_real(row[column]) for column in chart.series.values()) for row in rows)
-    top = _round_up(highest)
-    words = [
-        f"{_written(row[chart.time])}: {number_of(sum(_real(row[c]) for c in chart.series.values()))}"
-        for row in rows
-    ]
+    top = _round_up(max((piece.end for row in rows for piece in pieces(row)), default=0.0))
     box = add(figure, "div", class_="course", role="img", aria_label=_spoken(chart, words))
     scale = add(box, "svg", class_="scale", width=64, height=_COURSE_PX + 10, aria_hidden="true")
     plot = add(box, "svg", class_="plot", width="100%", height=_COURSE_PX + 10, aria_hidden="true")
@@ -150,33 +182,28 @@ def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
         add(plot, "line", x1="0", x2="100%", y1=f"{y:.1f}", y2=f"{y:.1f}", class_="grid")
         add(scale, "text", number_of(top * part), x=60, y=f"{y + 4:.1f}", text_anchor="end")
     whole = (end - begin) / step
-    colours = _colours(list(chart.series))
     for row in rows:
-        y = 5.0 + _COURSE_PX
         place = (row[chart.time] - begin) / step
-        for word, column in chart.series.items():
-            height = _COURSE_PX * _real(row[column]) / top if top else 0.0
+        for piece in pieces(row):
+            height = max(
+                _COURSE_PX * (piece.end - piece.begin) / top, _LINE_PX if piece.kind == "mark" else 0
+            )
             if height > 0:
-                y -= height
-                add(plot, "rect", x=f"{_FULL * (place + 0.1) / whole:.3f}%", y=f"{y:.2f}",
-                    width=f"{_FULL * 0.8 / whole:.3f}%", height=f"{height:.2f}",
-                    class_=f"fill-{colours[word]}")  # fmt: skip
+                y = 5.0 + _COURSE_PX * (1 - piece.begin / top) - height
+                add(plot, "rect", x=f"{FULL * (place + 0.1) / whole:.3f}%", y=f"{y:.2f}",
+                    width=f"{FULL * 0.8 / whole:.3f}%", height=f"{height:.2f}",
+                    class_=piece.kind)  # fmt: skip
     times = add(box, "svg", class_="times", width="100%", height=18, aria_hidden="true")
     for number, moment in enumerate(_ticks(begin, end, step)):
-        x = _FULL * ((moment - begin) / step + 0.5) / whole
+        x = FULL * ((moment - begin) / step + 0.5) / whole
         anchor = "start" if x < 10 else "end" if x > 90 else "middle"
-        add(times, "text", _written(moment), x=f"{x:.2f}%", y=13, text_anchor=anchor,
+        add(times, "text", time_of(moment), x=f"{x:.2f}%", y=13, text_anchor=anchor,
             class_="spare" if number % 2 else None)  # fmt: skip
-    _legend(figure, colours)
 
 
 def _ticks(begin: date, end: date, step: timedelta) -> list[date]:
     every = max(1, math.ceil((end - begin) / step / _TICKS))
     return [begin + number * every * step for number in range(math.ceil((end - begin) / step / every))]
-
-
-def _written(time: date) -> str:
-    return f"{time.astimezone(UTC):%m-%d %H:%M}" if isinstance(time, datetime) else time.isoformat()
 
 
 def _round_up(value: float) -> float:
@@ -213,8 +240,8 @@ def _strips(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Fi
 
 
 def _day(drawing: Element, number: int, days: int, state: str) -> None:
-    width = _FULL / days
-    colour = f"fill-{figure_words().colours.get(state, _SPARE[0])}"
+    width = FULL / days
+    colour = f"fill-{figure_words().colours.get(state, 'blue')}"
     if state not in HEIGHTS:
         add(drawing, "text", SIGNS.get(state, "?"), x=f"{(number + 0.5) * width:.2f}%", y=_BAR_PX - 3,
             text_anchor="middle", class_=f"sign {colour}")  # fmt: skip
@@ -225,7 +252,8 @@ def _day(drawing: Element, number: int, days: int, state: str) -> None:
 
 
 _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureRows], None]] = {
-    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "strips": _strips,
+    "bars": _bars, "ranges": _ranges, "list": _list, "shares": _shares, "course": _course, "band": _band,
+    "strips": _strips,
 }  # fmt: skip
 
 
@@ -260,45 +288,3 @@ def _legend(figure: Element, colours: Mapping[str, str]) -> None:
             item = add(legend, "span")
             add(item, "span", class_=f"dot back-{colour}")
             add_text(item, one_line(word, _LONGEST_NAME))
-
-
-def _words(chart: ChartDeclaration, rows: Sequence[Row]) -> Mapping[str, str]:
-    """The words of the colours of bars."""
-    known = figure_words().colours
-    words = _in_order(shown(row[chart.colour]) for row in rows) if chart.colour else []
-    return {word: known[word] for word in words if word in known}
-
-
-def _colour(chart: ChartDeclaration, row: Row) -> str:
-    word = shown(row[chart.colour]) if chart.colour else ""
-    return figure_words().colours.get(word, _SPARE[0])
-
-
-def _colours(words: Sequence[str]) -> dict[str, str]:
-    """The colour of each word; words without one of their own get those that are left."""
-    known = figure_words().colours
-    own = {known[word] for word in words if word in known}
-    spare = [colour for colour in _SPARE if colour not in own] or list(_SPARE)
-    without = [word for word in words if word not in known]
-    return {word: known[word] if word in known else spare[without.index(word) % len(spare)] for word in words}
-
-
-def _in_order(words: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(words))
-
-
-def _name(chart: ChartDeclaration, row: Row) -> str:
-    return ", ".join(_word(name, row[name]) for name in chart.name)
-
-
-def _word(column: str, value: object) -> str:
-    text = shown(value, column) or "not known"
-    return f"port {text}" if column == "server_port" else text
-
-
-def _real(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0.0
-
-
-def _percent(value: float, whole: float) -> float:
-    return _FULL * value / whole if whole else 0.0

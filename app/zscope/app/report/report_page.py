@@ -12,13 +12,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from zscope.app.figures.elements import add, add_lines, add_text, document, written
+from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.figures.static_pictures import add_picture
 from zscope.app.figures.written_values import heading, shown
 from zscope.app.report.report_facts import store_facts
 from zscope.app.report.report_sections import report_figures, report_sections
 from zscope.app.report.report_tables import add_table
-from zscope.app.shared.shown_statements import STATEMENT, command_line, shown_sql
+from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 from zscope.pipelines.metrics import metric
 from zscope.pipelines.store.sql_sandbox import QueryError
 
@@ -208,34 +209,9 @@ def _figure(section: Element, data: FigureData, found: FigureRows) -> None:
         meanings = {each.name: each.meaning for each in metric(figure.metric).columns}
         add(section, "p", f"{heading(column)}: {plain_meaning(meanings[column])}", class_="note")
     _note_ignored(section, found.ignored)
-    if command := command_of(data, found):
+    if command := command_of(data.filters, found):
         line = add(section, "p", "The same: ", class_="note command")
         add(line, "code", command)
-
-
-def command_of(data: FigureData, found: FigureRows) -> str:
-    """Return the command that prints the rows, if there is one for the filters and the figure."""
-    figure, filters = found.figure, data.filters
-    if (
-        not figure.metric
-        or figure.select
-        or figure.having
-        or filters.stacks
-        or filters.ports
-        or filters.jobs
-        or filters.roles
-    ):
-        return ""
-    words = ["zscope", "metrics", figure.metric]
-    if found.by is not None:
-        words += ["--by", ",".join(found.by)]
-    if found.where:
-        words += ["--where", found.where]
-    if "period" not in found.ignored:
-        words += filters.options()
-    if "system" not in found.ignored:
-        words += [word for system in filters.systems for word in ("--system", system)]
-    return command_line(words)
 
 
 def _note_ignored(parent: Element, ignored: tuple[str, ...]) -> None:

@@ -1,0 +1,117 @@
+"""Cards: a figure on a page with its title and its picture, and its rows and command for those who ask.
+
+A page is a list of rows of figures:
+
+    draw_figures(data, [("cost-by-day", "advice-first"), ("price-by-job", "finding-kinds")])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import streamlit as st
+
+from zscope.app.dashboard.drawing import draw_chart, grid, no_data, plain, without_effect
+from zscope.app.dashboard.figure_charts import chart_of, title_over_time, words_of
+from zscope.app.dashboard.links import page_link
+from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
+from zscope.app.figures.drawn_values import amount_of, drawn_rows, name_of
+from zscope.app.figures.figure_command import command_of
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
+from zscope.app.figures.written_values import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zscope.app.dashboard.page_data import PageData
+    from zscope.app.figures.figure_rows import FigureRows
+
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A figure on a page."""
+
+    figure: str
+    """The id of its declaration."""
+    width: int = 1
+    """Its share of the width of its row."""
+    page: str = ""
+    """The page with more about it."""
+
+
+def draw_figures(data: PageData, rows: Sequence[Sequence[Card]]) -> None:
+    """Draw rows of figures, each in a card."""
+    filled: dict[str, bool] = {}
+    for cards in rows:
+        for place, card in zip(st.columns([card.width for card in cards]), cards, strict=True):
+            with place, st.container(border=True, height="stretch", gap="small"):
+                _draw(data, card, figure_rows(data, declared_figures()[card.figure], filled))
+
+
+def _draw(data: PageData, card: Card, found: FigureRows) -> None:
+    figure = found.figure
+    st.markdown(f"**{figure.title}**", help=figure.chart.what if figure.chart else None)
+    if drawn_rows(found):
+        _picture(data, found)
+    elif found.has_data and figure.none:
+        st.markdown(figure.none)
+    else:
+        no_data(figure.needs, figure.load)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if card.page:
+            page_link(card.page)
+        _more(data, found)
+    without_effect(found.ignored)
+
+
+def _picture(data: PageData, found: FigureRows) -> None:
+    name, chart = found.figure.id, chart_of(found)
+    declared = found.figure.chart
+    assert declared is not None, "only rows of a picture are drawn"
+    if chart is None:
+        _list(found)
+    elif not declared.time:
+        draw_chart(chart, name, words_of(found))
+    else:
+        times = pa.table({"time": [row[declared.time] for row in drawn_rows(found)]})
+        marked = marked_chart(data, ChartOverTime(chart, "time", title=title_over_time(found)), times)
+        draw_chart(marked.chart, name, words_of(found), zoom=marked.zoom)
+        marked.name_marks()
+
+
+def _list(found: FigureRows) -> None:
+    """One line for each row: its name and note at the left, its amount at the right."""
+    chart = found.figure.chart
+    assert chart is not None, "only rows of a picture are drawn"
+    lines = []
+    for row in drawn_rows(found):
+        note = shown(row[chart.note], chart.note) if chart.note else ""
+        words = f"**{plain(name_of(chart, row), _LONGEST)}**"
+        lines.append(
+            (f"{words}  \n:small[{plain(note, _LONGEST)}]" if note else words, amount_of(chart, row))
+        )
+    st.table(
+        {"what": [words for words, _ in lines], "amount": [plain(amount) for _, amount in lines]},
+        border="horizontal", hide_index=True, hide_header=True, alt=words_of(found),
+    )  # fmt: skip
+
+
+@st.fragment
+def _more(data: PageData, found: FigureRows) -> None:
+    """The rows of a figure and the command that prints them, when they are asked for."""
+    figure = found.figure
+    more = st.popover(
+        "Rows", key=f"{figure.id}-more", type="tertiary", icon=":material/table:", on_change="rerun"
+    )
+    if more.open:
+        with more:
+            grid(pa.Table.from_pylist(list(found.rows)), figure.id, sources=[figure.metric])
+            if figure.note:
+                st.caption(figure.note)
+            if command := command_of(data.filters, found):
+                st.code(command, language="sh")

@@ -1,0 +1,254 @@
+"""Draw figures on a screen, with Altair; names, amounts and colours are those of every other medium."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import altair as alt
+
+from zscope.app.dashboard.style import COLOURS, DAY, time_axis, time_title
+from zscope.app.dashboard.time_axis import UNITS, drawn_at
+from zscope.app.figures.drawn_values import (
+    FULL,
+    amount_of,
+    colour_of,
+    colours_of,
+    drawn_rows,
+    in_order,
+    name_of,
+    number_of,
+    percent,
+    real,
+    share_words,
+    shares_of,
+    time_of,
+)
+from zscope.app.figures.written_values import shown
+from zscope.app.shared.plain_texts import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from zscope.app.dashboard.style import Chart
+    from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
+    from zscope.app.figures.figure_rows import FigureRows, Row
+
+_ROW_PX, _TIME_PX = 26, 190
+_LABEL_PX, _LONGEST_NAME = 190, 60
+_AMOUNT_TIP = alt.Tooltip("amount:N", title="Amount")
+_TIP = [alt.Tooltip("name:N", title="What"), _AMOUNT_TIP]
+_TIME_TIP = [alt.Tooltip("when:N", title="When")]
+_POSSIBLE = 0.45
+"""Opacity of what is between the least and the most."""
+
+
+def chart_of(found: FigureRows) -> Chart | None:
+    """Return the chart of a figure; None without a picture or without rows to draw."""
+    chart = found.figure.chart
+    rows = drawn_rows(found)
+    if chart is None or not rows or chart.kind not in _KINDS:
+        return None
+    return _KINDS[chart.kind](chart, rows, found)
+
+
+def words_of(found: FigureRows) -> str:
+    """Return what a picture shows, for those who cannot see it."""
+    chart = found.figure.chart
+    assert chart is not None, "only figures with a picture are described"
+    rows = drawn_rows(found)
+    if chart.kind == "shares":
+        said = [f"{name}: {share_words(line)}" for name, line in shares_of(chart, rows).items()]
+    elif chart.time:
+        said = [f"{time_of(row[chart.time])}: {_over_time_words(chart, row)}" for row in rows]
+    else:
+        said = [f"{name_of(chart, row)}: {amount_of(chart, row)}" for row in rows]
+    return f"{chart.what}: {'; '.join(said)}."
+
+
+def _over_time_words(chart: ChartDeclaration, row: Row) -> str:
+    if chart.series:
+        return number_of(sum(real(row[column]) for column in chart.series.values()))
+    return amount_of(chart, row)
+
+
+def _bars(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
+    lines = [_line(chart, row) | {"begin": 0.0, "end": real(row[chart.value])} for row in rows]
+    return _lines(lines)
+
+
+def _ranges(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
+    lines = [
+        _line(chart, row)
+        | {
+            "begin": real(row[chart.low]),
+            "end": real(row[chart.high]),
+            "estimate": row[chart.value] if chart.value else None,
+        }
+        for row in rows
+    ]
+    return _lines(lines, between=True)
+
+
+def _line(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
+    name = one_line(name_of(chart, row), _LONGEST_NAME)
+    return {"name": name, "amount": amount_of(chart, row), "colour": COLOURS[colour_of(chart, row)]}
+
+
+def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Chart:
+    """One line for each row: its name at the left, a bar, and its amount at the right."""
+    placed = tuple({**line, "place": place} for place, line in enumerate(lines))
+    most = max(line["end"] for line in lines)
+    x = alt.X("begin:Q", scale=alt.Scale(domain=[0, most or 1.0], nice=False), axis=None)
+    base = alt.Chart(alt.InlineData(placed)).encode(y=_labels("left", [line["name"] for line in lines]))
+    bars = base.mark_bar(size=13, opacity=_POSSIBLE if between else 1.0).encode(
+        x=x, x2="end:Q", color=alt.Color("colour:N", scale=None, legend=None), tooltip=_TIP
+    )
+    estimates = (
+        base.transform_filter("isValid(datum.estimate)")
+        .mark_tick(thickness=3, size=17)
+        .encode(x="estimate:Q", tooltip=_TIP)
+    )
+    amounts = (
+        alt.Chart(alt.InlineData(placed))
+        .mark_bar(opacity=0)
+        .encode(y=_labels("right", [line["amount"] for line in lines]), x=alt.value(0))
+    )
+    chart: Chart = alt.layer(
+        bars, *([estimates] if between else []), amounts, height=_ROW_PX * len(lines)
+    ).resolve_axis(y="independent")
+    return chart
+
+
+def _labels(side: Literal["left", "right"], words: Sequence[str]) -> alt.Y:
+    """The words of lines, in their order, at one side of the chart."""
+    return alt.Y(
+        "place:O",
+        title=None,
+        axis=alt.Axis(
+            orient=side, labelExpr=f"({json.dumps(list(words))})[datum.value]", labelLimit=_LABEL_PX,
+            labelFontSize=12, labelPadding=6, ticks=False, domain=False, grid=False,
+        ),
+    )  # fmt: skip
+
+
+def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
+    """One line for each name, divided by its words."""
+    amounts = shares_of(chart, rows)
+    colours = colours_of(in_order([word for line in amounts.values() for word in line]))
+    pieces = []
+    for place, (name, line) in enumerate(amounts.items()):
+        begin, whole = 0.0, sum(line.values())
+        for word in colours:
+            end = begin + percent(line.get(word, 0.0), whole)
+            if end > begin:
+                amount = number_of(line[word])
+                share = f"{percent(line[word], whole):.1f} %"
+                pieces.append({
+                    "place": place, "name": name, "word": word, "begin": begin, "end": end, "amount": amount,
+                    "share": share,
+                })  # fmt: skip
+            begin = end
+    names = [one_line(name, _LONGEST_NAME) for name in amounts]
+    data = alt.InlineData(tuple(pieces))
+    bars = (
+        alt.Chart(data)
+        .mark_bar(size=13)
+        .encode(
+            y=_labels("left", names),
+            x=alt.X("begin:Q", scale=alt.Scale(domain=[0, FULL]), axis=None),
+            x2="end:Q",
+            color=_legend(colours),
+            tooltip=[
+                alt.Tooltip("name:N", title="Of"),
+                alt.Tooltip("word:N", title="What"),
+                alt.Tooltip("amount:N", title="Number"),
+                alt.Tooltip("share:N", title="Share"),
+            ],
+        )
+    )
+    sums = [number_of(sum(line.values())) for line in amounts.values()]
+    totals = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", sums), x=alt.value(0))
+    drawn: Chart = alt.layer(bars, totals, height=_ROW_PX * len(amounts)).resolve_axis(y="independent")
+    return drawn
+
+
+def _course(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
+    """Columns of series on each other."""
+    colours = colours_of(list(chart.series))
+    pieces = []
+    for row in rows:
+        begin = 0.0
+        for word, column in chart.series.items():
+            end = begin + real(row[column])
+            pieces.append(
+                _when(chart, row)
+                | {"word": word, "begin": begin, "end": end, "amount": shown(row[column], column)}
+            )
+            begin = end
+    columns = _columns(pieces, found).mark_bar().encode(
+        color=_legend(colours), tooltip=[*_TIME_TIP, alt.Tooltip("word:N", title="What"), _AMOUNT_TIP]
+    )  # fmt: skip
+    drawn: Chart = columns.properties(height=_TIME_PX)
+    return drawn
+
+
+def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
+    """Columns from the least to the most, with a line at the estimate."""
+    pieces = [
+        _when(chart, row)
+        | {
+            "begin": real(row[chart.low]),
+            "end": real(row[chart.high]),
+            "estimate": row[chart.value] if chart.value else None,
+            "amount": amount_of(chart, row),
+            "colour": COLOURS[colour_of(chart, row)],
+        }
+        for row in rows
+        if row[chart.high] is not None
+    ]
+    base = _columns(pieces, found)
+    tips = [*_TIME_TIP, _AMOUNT_TIP]
+    columns = base.mark_bar(opacity=_POSSIBLE).encode(
+        color=alt.Color("colour:N", scale=None, legend=None), tooltip=tips
+    )
+    estimates = (
+        base.transform_filter("isValid(datum.estimate)")
+        .mark_bar(height=3)
+        .encode(y="estimate:Q", y2=alt.Y2(), tooltip=tips)
+    )
+    known = any(piece["estimate"] is not None for piece in pieces)
+    drawn: Chart = alt.layer(columns, *([estimates] if known else []), height=_TIME_PX)
+    return drawn
+
+
+def title_over_time(found: FigureRows) -> str:
+    """Return the title of the axis of a figure over time."""
+    return time_title("hour_utc" if found.hourly else DAY)
+
+
+def _when(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
+    return {"time": drawn_at(row[chart.time]).isoformat(), "when": time_of(row[chart.time])}
+
+
+def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows) -> alt.Chart:
+    """Columns over time, as wide as their hour or day."""
+    unit = UNITS["hour_utc" if found.hourly else "day"]
+    chart: alt.Chart = alt.Chart(alt.InlineData(tuple(pieces))).encode(
+        x=time_axis("time", title_over_time(found), timeUnit=unit, bandPosition=0.5),
+        y=alt.Y("begin:Q", title=None, axis=alt.Axis(tickCount=4, format=",")),
+        y2="end:Q",
+    )
+    return chart
+
+
+def _legend(colours: Mapping[str, ColourName]) -> alt.Color:
+    scale = alt.Scale(domain=list(colours), range=[COLOURS[name] for name in colours.values()])
+    legend = alt.Legend(orient="top", title=None, labelLimit=_LABEL_PX)
+    return alt.Color("word:N", scale=scale, legend=legend)
+
+
+_KINDS: Mapping[str, Callable[[ChartDeclaration, Sequence[Row], FigureRows], Chart]] = {
+    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "band": _band,
+}  # fmt: skip
+"""Lists and strips of days are no charts: `figure_cards` draws them."""

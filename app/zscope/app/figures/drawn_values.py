@@ -1,0 +1,147 @@
+"""What the picture of a figure draws: names, amounts in words, shares and colours, the same on every medium.
+
+The modules that draw a figure take all numbers and words from here, so a screen and a file cannot differ.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from zscope.app.figures.figure_declarations import figure_words
+from zscope.app.figures.written_values import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
+    from zscope.app.figures.figure_rows import FigureRows, Row
+
+_SPARE: tuple[ColourName, ...] = (
+    "blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink",
+)  # fmt: skip
+"""Colours of words that have none of their own, in this order."""
+_OF_ROWS = frozenset({"bars", "ranges", "list"})
+"""Kinds that draw a line for each row."""
+_OVER_TIME = frozenset({"course", "band"})
+FULL = 100.0
+
+
+def drawn_rows(found: FigureRows) -> tuple[Row, ...]:
+    """Return the rows that the picture draws, at most as many as its declaration says."""
+    rows = _drawable(found)
+    chart = found.figure.chart
+    return rows[: chart.first] if chart is not None and chart.kind in _OF_ROWS else rows
+
+
+def left_out(found: FigureRows) -> bool:
+    """Whether the picture draws fewer rows than it could."""
+    return len(drawn_rows(found)) < len(_drawable(found))
+
+
+def _drawable(found: FigureRows) -> tuple[Row, ...]:
+    chart = found.figure.chart
+    if chart is None:
+        return ()
+    if chart.kind in _OVER_TIME:
+        return tuple(row for row in found.rows if row[chart.time] is not None)
+    return tuple(row for row in found.rows if chart.kind != "bars" or real(row[chart.value]))
+
+
+def name_of(chart: ChartDeclaration, row: Row) -> str:
+    """Return the name of a row: the values of its columns."""
+    return ", ".join(_word(name, row[name]) for name in chart.name)
+
+
+def _word(column: str, value: object) -> str:
+    text = shown(value, column) or "not known"
+    return f"port {text}" if column == "server_port" else text
+
+
+def amount_of(chart: ChartDeclaration, row: Row) -> str:
+    """Return the amount of a row in words: a value, or the least, the most and the estimate."""
+    if not chart.high:
+        return shown(row[chart.value], chart.value) or "not known"
+    if row[chart.high] is None:
+        return "not known"
+    high = shown(row[chart.high], chart.high)
+    text = f"{shown(row[chart.low], chart.low)} to {high}" if real(row[chart.low]) else f"at most {high}"
+    estimate = row[chart.value] if chart.value else None
+    return text if estimate is None else f"{text}, estimate {shown(estimate, chart.value)}"
+
+
+def shares_of(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """Return the amount of each word for each name."""
+    amounts: dict[str, dict[str, float]] = {}
+    for row in rows:
+        line = amounts.setdefault(name_of(chart, row), {})
+        if chart.group:
+            word = shown(row[chart.group]) or "not known"
+            line[word] = line.get(word, 0.0) + real(row[chart.value])
+        else:
+            line.update({word: real(row[column]) for word, column in chart.series.items()})
+    return amounts
+
+
+def share_words(line: Mapping[str, float]) -> str:
+    """Return the shares of a line in words.
+
+    >>> share_words({"full": 1.0, "resumed": 3.0, "failed": 0.0})
+    'full 25.0 %, resumed 75.0 %'
+    """
+    whole = sum(line.values())
+    parts = [f"{word} {percent(value, whole):.1f} %" for word, value in line.items() if value]
+    return ", ".join(parts) or "none"
+
+
+def number_of(value: float) -> str:
+    """Return a sum of counts."""
+    return shown(int(value) if value == int(value) else value)
+
+
+def time_of(value: date) -> str:
+    """Return the day or the hour of a row over time."""
+    return f"{value.astimezone(UTC):%m-%d %H:%M}" if isinstance(value, datetime) else value.isoformat()
+
+
+def step_of(found: FigureRows) -> timedelta:
+    """Return the length of time of a row over time."""
+    return timedelta(hours=1) if found.hourly else timedelta(days=1)
+
+
+def words_below(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[str, ColourName]:
+    """Return the words that the colours of rows stand for."""
+    known = figure_words().colours
+    words = in_order([shown(row[chart.colour]) for row in rows]) if chart.colour else []
+    return {word: known[word] for word in words if word in known}
+
+
+def colour_of(chart: ChartDeclaration, row: Row) -> ColourName:
+    """Return the colour of a row."""
+    word = shown(row[chart.colour]) if chart.colour else ""
+    return figure_words().colours.get(word, _SPARE[0])
+
+
+def colours_of(words: Sequence[str]) -> dict[str, ColourName]:
+    """Return the colour of each word; words without one of their own get those that are left."""
+    known = figure_words().colours
+    own = {known[word] for word in words if word in known}
+    spare = [colour for colour in _SPARE if colour not in own] or list(_SPARE)
+    without = [word for word in words if word not in known]
+    return {word: known[word] if word in known else spare[without.index(word) % len(spare)] for word in words}
+
+
+def in_order(words: Sequence[str]) -> list[str]:
+    """Return each word once, in the order of its first place."""
+    return list(dict.fromkeys(words))
+
+
+def real(value: object) -> float:
+    """Return a number to draw; what is not known or not finite has no length."""
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else 0.0
+
+
+def percent(value: float, whole: float) -> float:
+    """Return a share in percent; none of nothing."""
+    return FULL * value / whole if whole else 0.0
