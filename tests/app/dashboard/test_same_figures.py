@@ -1,13 +1,22 @@
-"""A figure that appears on two pages is the same, or the page says why it differs."""
+"""A figure is the same wherever it appears, or the page says why it differs: on pages, and in a report."""
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element
 
 import pytest
 from tests.app.dashboard.conftest import words
-from tests.app.dashboard.page_helpers import sql
+from tests.app.dashboard.page_helpers import data_of, sql
 from tests.marking import deep_except
+
+from zscope.app.dashboard.figure_charts import chart_of, words_of
+from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures
+from zscope.app.figures.figure_rows import FigureRows, figure_rows
+from zscope.app.figures.static_pictures import add_picture
+from zscope.app.figures.written_values import shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +37,7 @@ def test_the_resumption_rate_is_the_same_everywhere(
     drawn_page: Open, recorded: Path, query: dict[str, str]
 ) -> None:
     shown = {
-        tile(drawn_page("overview", recorded, query), "Resumption rate"),
+        tile(drawn_page("overview", recorded, query), "Resumed handshakes"),
         tile(drawn_page("handshakes", recorded, query), "Resumed handshakes"),
         tile(drawn_page("resumption", recorded, query), "Resumed handshakes"),
     }
@@ -56,3 +65,92 @@ def test_failed_handshakes_are_the_same_or_explained(drawn_page: Open, recorded:
     explained = words(page).replace("\\", "")
     assert f"and the page Handshakes {failed:,} failed in zERT details." in explained
     assert f"and {tile(page, 'Failed handshakes')} handshakes failed" in explained
+
+
+FIGURES = [figure for figure in declared_figures().values() if figure.chart]
+each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
+DRAWN_ELSEWHERE = {"list", "strips"}
+"""Kinds that are no charts on a screen: a list is text, and days of sources have a page."""
+
+
+@cache
+def rows_of(store: Path, figure: str) -> FigureRows:
+    return figure_rows(data_of(store), declared_figures()[figure], {})
+
+
+def ends(found: FigureRows) -> list[list[float]]:
+    """Return the numbers that a picture draws, from the rows alone: one list for each mark or row."""
+    chart = found.figure.chart
+    assert chart is not None
+    if chart.group:
+        return [[row[chart.value] or 0] for row in found.rows]
+    if chart.series:
+        return [[row[column] or 0 for column in chart.series.values()] for row in found.rows]
+    columns = [chart.low, chart.high] if chart.high else [chart.value]
+    rows = [[row[column] or 0 for column in columns] for row in found.rows]
+    rows = [row for row in rows if row[-1] or chart.kind == "list"]
+    return rows if chart.time else rows[: chart.first]
+
+
+@each_figure
+def test_a_screen_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world: Path) -> None:
+    found, chart = rows_of(world, figure.id), figure.chart
+    assert chart is not None
+    assert found.rows
+    drawn = chart_of(found)
+    assert (drawn is None) == (chart.kind in DRAWN_ELSEWHERE)
+    if drawn is None:
+        return
+    [marks] = [rows for rows in drawn.to_dict()["datasets"].values() if "begin" in rows[0]][:1]
+    lengths = [mark["end"] - mark["begin"] for mark in marks]
+    wanted = ends(found)
+    if chart.kind == "shares":
+        # The amounts are in the words of the marks; the lengths are shares of the sum of their line.
+        amounts = [number for line in wanted for number in line if number]
+        assert sorted(float(mark["amount"].replace(",", "")) for mark in marks) == sorted(amounts)
+        assert sum(lengths) == pytest.approx(100 * len({mark["name"] for mark in marks}))
+    elif chart.kind == "course":
+        assert lengths == pytest.approx([number for line in wanted for number in line])
+    else:
+        assert [mark["end"] for mark in marks] == pytest.approx([line[-1] for line in wanted])
+        assert [mark["begin"] for mark in marks] == pytest.approx(
+            [line[0] if line[1:] else 0 for line in wanted]
+        )
+
+
+@each_figure
+def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world: Path) -> None:
+    found, chart = rows_of(world, figure.id), figure.chart
+    assert chart is not None
+    body = Element("body")
+    add_picture(body, found)
+    said = " ".join(body.itertext()) + " ".join(each.get("aria-label", "") for each in body.iter())
+    if chart.kind == "strips":
+        assert all(row["source"] in said for row in found.rows if row["state"] == "complete")
+        return
+    wanted = ends(found)
+    if chart.kind == "shares":
+        assert all(f"{word} " in said for word in chart.series) or chart.group
+        widths = [float(rect.get("width", "").rstrip("%")) for rect in body.iter("rect")]
+        assert len(widths) == len([number for line in wanted for number in line if number])
+    else:
+        column = chart.high or chart.value
+        for line in wanted:
+            whole = sum(line) if chart.series else line[-1]
+            assert shown(int(whole) if whole == int(whole) else whole, column) in said
+    if chart.kind == "bars":
+        widths = [float(rect.get("width", "").rstrip("%")) for rect in body.iter("rect")]
+        largest = max(line[0] for line in wanted)
+        assert widths == pytest.approx([100 * line[0] / largest for line in wanted], abs=0.001)
+
+
+@each_figure
+def test_both_say_the_same_to_those_who_cannot_see_it(figure: FigureDeclaration, world: Path) -> None:
+    found, chart = rows_of(world, figure.id), figure.chart
+    assert chart is not None
+    if chart.kind in DRAWN_ELSEWHERE:
+        return
+    body = Element("body")
+    add_picture(body, found)
+    [label] = [each.get("aria-label", "") for each in body.iter() if each.get("role") == "img"]
+    assert re.sub(r"[^\w.,%<]+", " ", label).strip() in re.sub(r"[^\w.,%<]+", " ", words_of(found))

@@ -55,7 +55,9 @@ def draw_figures(data: PageData, rows: Sequence[Sequence[Card]]) -> None:
 
 def _draw(data: PageData, card: Card, found: FigureRows) -> None:
     figure = found.figure
-    st.markdown(f"**{figure.title}**", help=figure.chart.what if figure.chart else None)
+    st.markdown(f"**{figure.question or figure.title}**")
+    if figure.chart and drawn_rows(found):
+        st.caption(figure.chart.what)
     if drawn_rows(found):
         _picture(data, found)
     elif found.has_data and figure.none:
@@ -85,20 +87,15 @@ def _picture(data: PageData, found: FigureRows) -> None:
 
 
 def _list(found: FigureRows) -> None:
-    """One line for each row: its name and note at the left, its amount at the right."""
+    """One line for each row: its amount, its name, and a note below them."""
     chart = found.figure.chart
     assert chart is not None, "only rows of a picture are drawn"
     lines = []
     for row in drawn_rows(found):
         note = shown(row[chart.note], chart.note) if chart.note else ""
-        words = f"**{plain(name_of(chart, row), _LONGEST)}**"
-        lines.append(
-            (f"{words}  \n:small[{plain(note, _LONGEST)}]" if note else words, amount_of(chart, row))
-        )
-    st.table(
-        {"what": [words for words, _ in lines], "amount": [plain(amount) for _, amount in lines]},
-        border="horizontal", hide_index=True, hide_header=True, alt=words_of(found),
-    )  # fmt: skip
+        words = f"**{plain(amount_of(chart, row))}** {plain(name_of(chart, row), _LONGEST)}"
+        lines.append(f"{words}  \n:small[:gray[{plain(note, _LONGEST)}]]" if note else words)
+    st.table({"what": lines}, border="horizontal", hide_index=True, hide_header=True, alt=words_of(found))
 
 
 @st.fragment

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_rows import FigureRows, Row
 
 _ROW_PX, _TIME_PX = 26, 190
-_LABEL_PX, _LONGEST_NAME = 190, 60
+_LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 150, "right": 190}
+_LONGEST_NAME = 60
+_LEGEND_COLUMNS = 2
 _AMOUNT_TIP = alt.Tooltip("amount:N", title="Amount")
 _TIP = [alt.Tooltip("name:N", title="What"), _AMOUNT_TIP]
 _TIME_TIP = [alt.Tooltip("when:N", title="When")]
@@ -114,8 +116,9 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
         .mark_bar(opacity=0)
         .encode(y=_labels("right", [line["amount"] for line in lines]), x=alt.value(0))
     )
+    known = between and any(line["estimate"] is not None for line in lines)
     chart: Chart = alt.layer(
-        bars, *([estimates] if between else []), amounts, height=_ROW_PX * len(lines)
+        bars, *([estimates] if known else []), amounts, height=alt.Step(_ROW_PX)
     ).resolve_axis(y="independent")
     return chart
 
@@ -126,7 +129,7 @@ def _labels(side: Literal["left", "right"], words: Sequence[str]) -> alt.Y:
         "place:O",
         title=None,
         axis=alt.Axis(
-            orient=side, labelExpr=f"({json.dumps(list(words))})[datum.value]", labelLimit=_LABEL_PX,
+            orient=side, labelExpr=f"({json.dumps(list(words))})[datum.value]", labelLimit=_LABEL_PX[side],
             labelFontSize=12, labelPadding=6, ticks=False, domain=False, grid=False,
         ),
     )  # fmt: skip
@@ -169,7 +172,7 @@ def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
     )
     sums = [number_of(sum(line.values())) for line in amounts.values()]
     totals = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", sums), x=alt.value(0))
-    drawn: Chart = alt.layer(bars, totals, height=_ROW_PX * len(amounts)).resolve_axis(y="independent")
+    drawn: Chart = alt.layer(bars, totals, height=alt.Step(_ROW_PX)).resolve_axis(y="independent")
     return drawn
 
 
@@ -236,7 +239,7 @@ def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows) -> alt.Char
     unit = UNITS["hour_utc" if found.hourly else "day"]
     chart: alt.Chart = alt.Chart(alt.InlineData(tuple(pieces))).encode(
         x=time_axis("time", title_over_time(found), timeUnit=unit, bandPosition=0.5),
-        y=alt.Y("begin:Q", title=None, axis=alt.Axis(tickCount=4, format=",")),
+        y=alt.Y("begin:Q", title=None, axis=alt.Axis(tickCount=4, format=",.3~r")),
         y2="end:Q",
     )
     return chart
@@ -244,7 +247,7 @@ def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows) -> alt.Char
 
 def _legend(colours: Mapping[str, ColourName]) -> alt.Color:
     scale = alt.Scale(domain=list(colours), range=[COLOURS[name] for name in colours.values()])
-    legend = alt.Legend(orient="top", title=None, labelLimit=_LABEL_PX)
+    legend = alt.Legend(orient="bottom", title=None, columns=_LEGEND_COLUMNS, labelLimit=_LABEL_PX["left"])
     return alt.Color("word:N", scale=scale, legend=legend)
 
 

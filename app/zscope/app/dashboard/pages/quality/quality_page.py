@@ -11,6 +11,7 @@ import streamlit as st
 from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, selectable_grid
 from zscope.app.dashboard.pages.quality.coverage_picture import coverage_section
 from zscope.app.dashboard.pages.quality.load_history import TOTALS, gaps_section, loads_section, totals
+from zscope.app.dashboard.pages.quality.loaded_sources import loaded_section
 from zscope.app.dashboard.pages.quality.validation import NOT_VALIDATED, expectations_section, not_validated
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, RED, colours, values
@@ -205,7 +206,8 @@ def by_system(data: PageData) -> pa.Table:
 
 
 def sources_section(data: PageData) -> None:
-    """Draw the records and reports of each system, and the tables with and without rows."""
+    """Draw what is loaded of each source and of each system, and the tables with and without rows."""
+    loaded_section(data)
     _by_system(data)
     st.header("Tables")
     table = by_table(data)

@@ -128,7 +128,7 @@ def loaded_section(data: PageData) -> None:
     labels = pa.array([_amount(row) for row in rows], pa.string())
     picture(
         _chart(loaded.by_source.append_column("amount", labels), loaded.by_system, clock), loaded.by_source,
-        "overview-loaded",
+        "loaded-sources",
         "First and newest data of each source as a bar over time, with the number of records and rows.",
     )  # fmt: skip
     st.caption("A bar reaches from the first to the newest data; a tick is the newest data of one system.")
