@@ -12,12 +12,12 @@ from tests.app.dashboard.conftest import MARKUP, Open
 from tests.app.dashboard.page_helpers import data_of
 from tests.app.report_reading import ReportReader, harmless
 
-from zscope.app.cli.reporting import report_on
+from zscope.app.cli.reporting import reports_on
 from zscope.app.dashboard import style
 from zscope.app.dashboard.filter_bar import choices, filters_of_address
 from zscope.app.figures.elements import LONGEST
 from zscope.app.figures.figure_declarations import figure_words
-from zscope.app.report.report_page import write_report_page
+from zscope.app.report.report_page import write_appendix, write_report_page
 from zscope.app.report.report_sections import report_sections
 from zscope.app.shared.filters import Filters
 
@@ -31,8 +31,8 @@ NOW = datetime(2026, 3, 20, 12, 0, tzinfo=UTC)
 SECTIONS = report_sections()
 
 
-def report_of(store: Path, filters: Filters | None = None) -> ReportReader:
-    report = write_report_page(data_of(store, filters), store.name, NOW)
+def appendix_of(store: Path, filters: Filters | None = None) -> ReportReader:
+    report = write_appendix(data_of(store, filters), store.name, NOW)
     assert report.failed == ()
     return harmless(report.page)
 
@@ -45,14 +45,16 @@ def captures(read: ReportReader) -> list[str]:
 @pytest.mark.deep
 def test_page_and_command_write_the_same(only_zert: Path) -> None:
     filters = Filters(systems=("SYSA",), begin=datetime(2026, 3, 2, 6, tzinfo=UTC))
-    page = write_report_page(data_of(only_zert, filters), only_zert.resolve().name, NOW)
-    assert page.page == report_on(only_zert, filters, NOW).page
-    assert captures(harmless(page.page)) == ["price"]
+    of_command = reports_on(only_zert, filters, appendix=True, now=NOW)
+    name = only_zert.resolve().name
+    of_page = [write(data_of(only_zert, filters), name, NOW) for write in (write_report_page, write_appendix)]
+    assert [each.page for each in of_page] == [each.page for each in of_command]
+    assert [captures(harmless(each.page)) for each in of_page] == [["price"], ["price"]]
 
 
 @pytest.mark.deep
 def test_an_empty_store_says_what_to_load(empty: Path) -> None:
-    read = report_of(empty)
+    read = appendix_of(empty)
     # Published results and recommended settings need no data.
     without_data = {"findings", "benchmark"}
     assert captures(read) == [section.id for section in SECTIONS if section.id not in without_data]
@@ -62,7 +64,7 @@ def test_an_empty_store_says_what_to_load(empty: Path) -> None:
 @pytest.mark.deep
 @pytest.mark.parametrize("store", ["only_rmf", "only_netstat"])
 def test_a_store_with_one_source(store: str, request: pytest.FixtureRequest) -> None:
-    read = report_of(request.getfixturevalue(store))
+    read = appendix_of(request.getfixturevalue(store))
     assert {"price", "handshakes", "exposure"} <= set(captures(read))
     assert [line["System"].text for line in read.tables["systems"].rows] in (["SYSA"], ["SYSB"])
 
@@ -114,7 +116,8 @@ def disguised(table: pa.Table) -> pa.Table:
 @pytest.mark.parametrize("store", ["only_zert", "world"])
 def test_hostile_texts_are_texts_wherever_they_appear(store: str, request: pytest.FixtureRequest) -> None:
     data = data_of(request.getfixturevalue(store), Filters())
-    report = write_report_page(Disguised(data, data.filters), HOSTILE, NOW)
+    report = write_appendix(Disguised(data, data.filters), HOSTILE, NOW)
+    harmless(write_report_page(Disguised(data, data.filters), HOSTILE, NOW).page)
     read = harmless(report.page)
     assert len(report.page) < 5_000_000
     texts = [cell.text for table in read.tables.values() for row in table.rows for cell in row.values()]
@@ -124,7 +127,7 @@ def test_hostile_texts_are_texts_wherever_they_appear(store: str, request: pytes
 
 @pytest.mark.deep
 def test_names_from_strangers_do_no_harm(hostile: Path) -> None:
-    read = report_of(hostile)
+    read = appendix_of(hostile)
     assert MARKUP in read.text
     assert "<img src=x onerror=alert(1)>" in read.text
     assert max(map(len, read.words)) < 2000

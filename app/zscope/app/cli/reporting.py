@@ -76,15 +76,18 @@ class SessionData:
         return unzoned_note(self.rows(query)) if query else ""
 
 
-def report_on(store: Path, filters: Filters, now: datetime | None = None) -> Report:
-    """Return the report of a store."""
+def reports_on(
+    store: Path, filters: Filters, *, appendix: bool, now: datetime | None = None
+) -> tuple[Report, ...]:
+    """Return the report of a store, perhaps with its appendix."""
     from zscope.app.cli.metric_options import check_systems
-    from zscope.app.report.report_page import write_report_page
+    from zscope.app.report.report_page import write_appendix, write_report_page
 
     with open_session(store) as session:
         check_systems(session, filters.systems)
-        data = SessionData(session, filters)
-        return write_report_page(data, store.resolve().name, now or datetime.now(UTC))
+        data, name, now = SessionData(session, filters), store.resolve().name, now or datetime.now(UTC)
+        report = write_report_page(data, name, now)
+        return (report, write_appendix(data, name, now)) if appendix else (report,)
 
 
 def check_report_target(target: Path, store: Path) -> None:

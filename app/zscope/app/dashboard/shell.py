@@ -18,7 +18,7 @@ from zscope.app.dashboard.filter_bar import choices, filter_bar, filters_of_addr
 from zscope.app.dashboard.links import keep_entries, page_link
 from zscope.app.dashboard.page_data import PageData, StoreQueries, TooManyRowsError
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages
-from zscope.app.report.report_page import write_report_page
+from zscope.app.report.report_page import write_appendix, write_report_page
 from zscope.app.shared.dashboard_server import MEMORY, SIGN_IN, STORE, THREADS
 from zscope.app.shared.default_store import DEFAULT_STORE
 from zscope.app.shared.filters import Filters
@@ -136,8 +136,14 @@ def _offer_report(page: RegisteredPage, data: PageData) -> None:
             st.download_button(
                 "Report (HTML)", lambda: write_report_page(narrowed, store, datetime.now(UTC)).page,
                 "zscope-report.html", "text/html", key="report", icon=":material/download:",
-                on_click="ignore", help="A self-contained HTML file for the current filters: sentences, "
-                "charts, tables and definitions. `zscope report` writes the same. It takes some seconds.",
+                on_click="ignore", help="A self-contained HTML file for the current filters: figures "
+                "and sentences. `zscope report` writes the same. It takes some seconds.",
+            )  # fmt: skip
+            st.download_button(
+                "Appendix (HTML)", lambda: write_appendix(narrowed, store, datetime.now(UTC)).page,
+                "zscope-report-appendix.html", "text/html", key="appendix", icon=":material/download:",
+                on_click="ignore", type="tertiary", help="All tables of the report, and the definitions of "
+                "what they show. `zscope report --appendix` writes the same.",
             )  # fmt: skip
 
 

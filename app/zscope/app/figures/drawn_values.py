@@ -105,6 +105,15 @@ def time_of(value: date) -> str:
     return f"{value.astimezone(UTC):%m-%d %H:%M}" if isinstance(value, datetime) else value.isoformat()
 
 
+def tick_of(value: date) -> str:
+    """Return the day or the hour at an axis, which has no place for the year.
+
+    >>> tick_of(date(2026, 3, 9))
+    '03-09'
+    """
+    return time_of(value) if isinstance(value, datetime) else f"{value:%m-%d}"
+
+
 def step_of(found: FigureRows) -> timedelta:
     """Return the length of time of a row over time."""
     return timedelta(hours=1) if found.hourly else timedelta(days=1)

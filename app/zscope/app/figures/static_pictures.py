@@ -25,6 +25,7 @@ from zscope.app.figures.drawn_values import (
     share_words,
     shares_of,
     step_of,
+    tick_of,
     time_of,
     words_below,
 )
@@ -65,7 +66,7 @@ def add_picture(parent: Element, found: FigureRows) -> None:
     figure = add(parent, "figure")
     caption = add(figure, "figcaption", chart.what)
     if left_out(found):
-        add_text(caption, f": the first {len(rows)} rows of the table")
+        add_text(caption, f" (first {len(rows)} of {found.count:,})")
     _KINDS[chart.kind](figure, chart, rows, found)
 
 
@@ -197,7 +198,7 @@ def _over_time(
     for number, moment in enumerate(_ticks(begin, end, step)):
         x = FULL * ((moment - begin) / step + 0.5) / whole
         anchor = "start" if x < 10 else "end" if x > 90 else "middle"
-        add(times, "text", time_of(moment), x=f"{x:.2f}%", y=13, text_anchor=anchor,
+        add(times, "text", tick_of(moment), x=f"{x:.2f}%", y=13, text_anchor=anchor,
             class_="spare" if number % 2 else None)  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,22 +17,26 @@ from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.figures.static_pictures import add_picture
 from zscope.app.figures.written_values import heading, shown
 from zscope.app.report.report_facts import store_facts
-from zscope.app.report.report_sections import report_figures, report_sections
+from zscope.app.report.report_sections import appendix_figures, glance_figures, report_sections
 from zscope.app.report.report_tables import add_table
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 from zscope.pipelines.metrics import metric
 from zscope.pipelines.store.sql_sandbox import QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from xml.etree.ElementTree import Element
 
     from zscope.app.figures.figure_declarations import FigureDeclaration
     from zscope.app.figures.figure_rows import FigureData, FigureRows, Row
     from zscope.app.report.report_sections import ReportSection
+    from zscope.app.shared.filters import Filters
 
 
 _TITLE = "Report on TLS"
+_APPENDIX = "Appendix of the report on TLS"
+_FIRST_ROWS = 6
+"""Rows of a table in the report."""
 _SYNTHETIC = "The store has synthetic data: its benchmark runs check the calculation, not the result."
 STATEMENT_SECTIONS = {
     "price": "price", "saving": "advice", "exposure": "exposure", "old versions": "exposure",
@@ -53,22 +57,50 @@ class Report:
 
 
 def write_report_page(data: FigureData, store: str, now: datetime) -> Report:
-    """Return the report about a store, whose name it shows, for the filters of the data."""
-    facts = store_facts(data)
-    policy = f"default-src 'none'; style-src '{_digest()}'; base-uri 'none'; form-action 'none'"
-    root, body = document(f"{_TITLE}: {store}", _METAS, policy, _style())
-    main = add(body, "main")
-    _header(main, data, store, facts, now)
-    failed = [*_sentences(main, data)]
+    """Return the report about a store, whose name it shows, for the filters of the data.
+
+    It begins with what is read first; each section has pictures, or the first rows of a table.
+    """
+    root, main, failed = _begin(_TITLE, data, store, now)
+    filled: dict[str, bool] = {}
+    failed += _glance(main, data, filled)
+    failed += _sentences(main, data)
+    for section in report_sections():
+        failed += _section(main, data, section, section.first_figures, filled, _short)
+    _note_zones(main, data)
+    _end(main, now, "All rows, and what the numbers mean, are in the appendix: zscope report --appendix.")
+    return Report(written(root), tuple(failed))
+
+
+def write_appendix(data: FigureData, store: str, now: datetime) -> Report:
+    """Return the appendix of the report: all tables, with the definitions of what they show."""
+    root, main, failed = _begin(_APPENDIX, data, store, now)
     _contents(main)
     filled: dict[str, bool] = {}
     for section in report_sections():
-        failed += _section(main, data, section, filled)
+        failed += _section(main, data, section, section.figures, filled, partial(_whole, data.filters))
     _note_zones(main, data)
-    add_definitions(main, report_figures())
-    foot = add(body, "footer")
-    add(foot, "p", f"Written by zscope {version('zscope')} at {now.astimezone(UTC):%Y-%m-%d %H:%M} UTC.")
+    add_definitions(main, appendix_figures())
+    _end(main, now)
     return Report(written(root), tuple(failed))
+
+
+def _begin(title: str, data: FigureData, store: str, now: datetime) -> tuple[Element, Element, list[str]]:
+    """The root and the main part of a page with its head, and a list for what cannot be computed."""
+    policy = f"default-src 'none'; style-src '{_digest()}'; base-uri 'none'; form-action 'none'"
+    root, body = document(f"{title}: {store}", _METAS, policy, _style())
+    main = add(body, "main")
+    _header(main, title, data, store, store_facts(data), now)
+    return root, main, []
+
+
+def _end(main: Element, now: datetime, words: str = "") -> None:
+    foot = add(main, "footer")
+    add(
+        foot,
+        "p",
+        f"{words} Written by zscope {version('zscope')} at {now.astimezone(UTC):%Y-%m-%d %H:%M} UTC.",
+    )
 
 
 _METAS = {
@@ -90,9 +122,9 @@ def _digest() -> str:
     return f"sha256-{b64encode(sha256(_style().encode()).digest()).decode()}"
 
 
-def _header(main: Element, data: FigureData, store: str, facts: Row, now: datetime) -> None:
+def _header(main: Element, title: str, data: FigureData, store: str, facts: Row, now: datetime) -> None:
     header = add(main, "header")
-    add(header, "h1", f"{_TITLE}: {store}")
+    add(header, "h1", f"{title}: {store}")
     if facts["synthetic"]:
         add(header, "p", _SYNTHETIC, class_="warning")
     terms = add(header, "dl", class_="facts")
@@ -147,6 +179,27 @@ def _sentences(main: Element, data: FigureData) -> list[str]:
     return []
 
 
+def _glance(main: Element, data: FigureData, filled: dict[str, bool]) -> list[str]:
+    """Add the figures that are read first, side by side."""
+    section = add(main, "section", id="glance")
+    add(section, "h2", "At a glance")
+    cards = add(section, "div", class_="cards")
+    failed = []
+    for figure in glance_figures():
+        place = add(cards, "div", class_="card")
+        add(place, "h3", figure.question or figure.title)
+        try:
+            found = figure_rows(data, figure, filled)
+        except QueryError as error:
+            failed.append(_failure(place, figure.title, error))
+            continue
+        if found.rows:
+            add_picture(place, found)
+        else:
+            add(place, "p", figure.none if found.has_data and figure.none else figure.needs, class_="capture")
+    return failed
+
+
 def _contents(main: Element) -> None:
     contents = add(main, "nav", aria_label="Contents")
     listed = add(contents, "ul")
@@ -155,7 +208,14 @@ def _contents(main: Element) -> None:
         add(add(listed, "li"), "a", title, href=f"#{name}")
 
 
-def _section(main: Element, data: FigureData, declared: ReportSection, filled: dict[str, bool]) -> list[str]:
+def _section(
+    main: Element,
+    data: FigureData,
+    declared: ReportSection,
+    figures: Sequence[FigureDeclaration],
+    filled: dict[str, bool],
+    draw: Callable[[Element, FigureRows], None],
+) -> list[str]:
     """Add a section; without any data it is one line, which names the input to load."""
     section = add(main, "section", id=declared.id)
     add(section, "h2", declared.title)
@@ -163,7 +223,7 @@ def _section(main: Element, data: FigureData, declared: ReportSection, filled: d
         add(section, "p", declared.words)
     failed: list[str] = []
     found: list[FigureRows] = []
-    for figure in declared.figures:
+    for figure in figures:
         try:
             found.append(figure_rows(data, figure, filled))
         except QueryError as error:
@@ -175,7 +235,7 @@ def _section(main: Element, data: FigureData, declared: ReportSection, filled: d
         add(section, "p", f"{declared.capture}{filtered}", class_="capture")
         return []
     for each in found:
-        _figure(section, data, each)
+        draw(section, each)
     return failed
 
 
@@ -185,33 +245,55 @@ def _failure(section: Element, title: str, error: QueryError) -> str:
     return text
 
 
-def _figure(section: Element, data: FigureData, found: FigureRows) -> None:
+def _heading(section: Element, found: FigureRows) -> bool:
+    """Add the title of a figure; returns whether it has rows to draw."""
     figure = found.figure
     if not found.rows and not (found.has_data and figure.none):
-        return
+        return False
     add(section, "h3", figure.title, id=figure.id)
     if not found.rows:
         add(section, "p", figure.none)
+    return bool(found.rows)
+
+
+def _short(section: Element, found: FigureRows) -> None:
+    """Add a figure of the report: its picture, or else the first rows of its table."""
+    if not _heading(section, found):
         return
+    add_picture(section, found)
+    if not found.figure.chart:
+        _table(section, found, found.rows[:_FIRST_ROWS])
+    _note_ignored(section, found.ignored)
+
+
+def _whole(filters: Filters, section: Element, found: FigureRows) -> None:
+    """Add a figure of the appendix: its picture and its table, with how to read it."""
+    if not _heading(section, found):
+        return
+    figure = found.figure
     add_picture(section, found)
     place = section
     if figure.folded:
         place = add(section, "details")
         add(place, "summary", f"Table with {len(found.rows):,} rows")
-    filled = [name for name in figure.columns if any(shown(row[name]) for row in found.rows)]
-    if filled:
-        add_table(place, filled, found.rows, data_part=figure.id)
-    if found.count > len(found.rows):
-        add(section, "p", f"The first {len(found.rows):,} of {found.count:,} rows.", class_="note")
+    _table(place, found, found.rows)
     if figure.note:
         add(section, "p", figure.note, class_="note")
     for column in figure.explain:
         meanings = {each.name: each.meaning for each in metric(figure.metric).columns}
         add(section, "p", f"{heading(column)}: {plain_meaning(meanings[column])}", class_="note")
     _note_ignored(section, found.ignored)
-    if command := command_of(data.filters, found):
+    if command := command_of(filters, found):
         line = add(section, "p", "The same: ", class_="note command")
         add(line, "code", command)
+
+
+def _table(place: Element, found: FigureRows, rows: Sequence[Row]) -> None:
+    filled = [name for name in found.figure.columns if any(shown(row[name]) for row in rows)]
+    if filled:
+        add_table(place, filled, rows, data_part=found.figure.id)
+    if found.count > len(rows):
+        add(place, "p", f"The first {len(rows):,} of {found.count:,} rows.", class_="note")
 
 
 def _note_ignored(parent: Element, ignored: tuple[str, ...]) -> None:

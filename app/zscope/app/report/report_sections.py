@@ -1,7 +1,8 @@
 """The sections of a report, as `sections.toml` declares them.
 
-A section has an `id`, a `title`, `words` below it, `capture`: the line that replaces it without data, which
-names the input to load, and the ids of its figures.
+A section has an `id`, a `title`, `words` below it, and `capture`: the line that replaces it without data,
+which names the input to load. `first` are the ids of its figures in the report, `figures` of those in the
+appendix. `glance` are the figures that the report begins with.
 """
 
 from __future__ import annotations
@@ -22,34 +23,62 @@ class ReportSection(Declared, frozen=True, kw_only=True):
     title: str
     words: str
     capture: str
+    first: tuple[str, ...]
     figure_ids: tuple[str, ...] = field(name="figures")
 
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.figure_ids if name not in declared_figures()]:
-            raise WrongValueError("figures", f"there is no figure {unknown[0]}")
+        for key, names in (("first", self.first), ("figures", self.figure_ids)):
+            _check(key, names)
 
     @property
     def figures(self) -> tuple[FigureDeclaration, ...]:
-        """What it shows."""
-        return tuple(declared_figures()[name] for name in self.figure_ids)
+        """What the appendix shows."""
+        return _figures(self.figure_ids)
+
+    @property
+    def first_figures(self) -> tuple[FigureDeclaration, ...]:
+        """What the report shows."""
+        return _figures(self.first)
 
 
 class ReportSections(Declared, frozen=True):
-    """All sections."""
+    """All sections, and what comes before them."""
 
+    glance: tuple[str, ...]
     sections: tuple[ReportSection, ...] = field(name="section")
+
+    def __post_init__(self) -> None:
+        _check("glance", self.glance)
+
+
+def _check(key: str, names: tuple[str, ...]) -> None:
+    if unknown := [name for name in names if name not in declared_figures()]:
+        raise WrongValueError(key, f"there is no figure {unknown[0]}")
+
+
+def _figures(names: tuple[str, ...]) -> tuple[FigureDeclaration, ...]:
+    return tuple(declared_figures()[name] for name in names)
 
 
 @cache
+def _declared() -> ReportSections:
+    return TomlFile.read(files("zscope.app.report") / "sections.toml").typed(ReportSections)
+
+
 def report_sections() -> tuple[ReportSection, ...]:
     """Return the sections in their order.
 
     >>> report_sections()[0].title
     'What TLS costs'
     """
-    return TomlFile.read(files("zscope.app.report") / "sections.toml").typed(ReportSections).sections
+    return _declared().sections
 
 
-def report_figures() -> tuple[FigureDeclaration, ...]:
-    """Return all figures in the order of the sections."""
+def glance_figures() -> tuple[FigureDeclaration, ...]:
+    """Return the figures that the report begins with."""
+    return _figures(_declared().glance)
+
+
+def appendix_figures() -> tuple[FigureDeclaration, ...]:
+    """Return all figures of the appendix in the order of the sections."""
     return tuple(figure for section in report_sections() for figure in section.figures)

@@ -12,7 +12,7 @@ from tests.app.report_reading import ReadTable, ReportReader, harmless
 
 from zscope.app.figures.figure_declarations import FigureDeclaration, figure_words
 from zscope.app.figures.written_values import heading
-from zscope.app.report.report_sections import report_figures, report_sections
+from zscope.app.report.report_sections import appendix_figures, glance_figures, report_sections
 from zscope.app.shared.column_labels import label
 from zscope.pipelines.metrics import metric
 
@@ -21,25 +21,30 @@ if TYPE_CHECKING:
     from tests.app.conftest import Run
 
 MOST_BYTES = 5_000_000
-FIGURES = {figure.id: figure for figure in report_figures()}
+FIGURES = {figure.id: figure for figure in appendix_figures()}
 OF_METRICS = [
     figure for figure in FIGURES.values() if figure.metric and not figure.select and not figure.source
 ]
 
 
 @pytest.fixture(scope="module")
-def written(demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the demo; read it only."""
     from click.testing import CliRunner
 
     from zscope.app.cli.main import program
 
     target = tmp_path_factory.mktemp("report") / "report.html"
-    result = CliRunner().invoke(
-        program, ["report", "-o", str(target), "--store", str(demo[0])], prog_name="zscope"
-    )
+    words = ["report", "-o", target, "--appendix", target.with_name("appendix.html"), "--store", demo[0]]
+    result = CliRunner().invoke(program, list(map(str, words)), prog_name="zscope")
     assert result.exit_code == 0, result.output
     return target
+
+
+@pytest.fixture(scope="module")
+def written(report: Path) -> Path:
+    """The appendix of the report of the demo; read it only."""
+    return report.with_name("appendix.html")
 
 
 def rows_of(run: Run, store: Path, *arguments: object) -> list[dict[str, Any]]:
@@ -84,24 +89,41 @@ def same_as_the_metric(run: Run, store: Path, figure: FigureDeclaration, table: 
     return compared
 
 
-def test_the_file_is_complete_small_and_harmless(written: Path) -> None:
-    page = written.read_bytes()
+@pytest.mark.parametrize("file", ["report.html", "appendix.html"])
+def test_the_file_is_complete_small_and_harmless(file: str, report: Path) -> None:
+    page = report.with_name(file).read_bytes()
     assert len(page) < MOST_BYTES
     assert b"http:" not in page
     assert b"https:" not in page
     read = harmless(page)
-    titles = [text for level, text in read.headings if level == 2]
-    assert titles == [
-        "In short",
-        *(section.title for section in report_sections()),
-        "Definitions",
-    ]
+    titles = [section.title for section in report_sections()]
+    whole = ["At a glance", "In short", *titles] if file == report.name else [*titles, "Definitions"]
+    assert [text for level, text in read.headings if level == 2] == whole
     assert "By the clocks of the systems2026-03-02 01:00:00 to 2026-03-17 12:00:00 local time" in read.text
     assert "2026-03-02 00:00:00 to 2026-03-17 11:00:00 UTC" in read.text
 
 
-def test_sentences_are_those_of_the_summary(written: Path, run: Run, demo: tuple[Path, Result]) -> None:
-    text = ReportReader(written.read_bytes()).text
+def test_the_first_page_has_a_figure_for_each_question(report: Path) -> None:
+    read = harmless(report.read_bytes())
+    questions = [figure.question for figure in glance_figures()]
+    assert all(questions)
+    assert [text for level, text in read.headings if level == 3][: len(questions)] == questions
+    for figure in glance_figures():
+        assert figure.chart is not None
+        assert figure.chart.what in read.text
+
+
+def test_a_table_of_the_report_has_a_few_rows_of_that_of_the_appendix(report: Path, written: Path) -> None:
+    short, whole = (ReportReader(file.read_bytes()).tables for file in (report, written))
+    assert 3 < len(short) < len(whole) / 2
+    for name, table in short.items():
+        rows = [[cell.text for cell in row.values()] for row in table.rows]
+        assert rows == [[row[key].text for key in table.rows[0]] for row in whole[name].rows[: len(rows)]]
+        assert len(rows) <= 6
+
+
+def test_sentences_are_those_of_the_summary(report: Path, run: Run, demo: tuple[Path, Result]) -> None:
+    text = ReportReader(report.read_bytes()).text
     for row in rows_of(run, demo[0], "summary"):
         assert row["sentence"] in text
 
@@ -197,11 +219,13 @@ def test_commands_below_tables_print_the_same_rows(
 
 
 @pytest.mark.deep
-def test_filters_narrow_what_they_can(run: Run, zoned_store: Path) -> None:
+def test_filters_narrow_what_they_can(run: Run, zoned_store: Path, tmp_path: Path) -> None:
     options = ["--system", "SYSA", "--from", "2026-03-02T08:00Z", "--to", "2026-03-02T12:00Z"]
-    result = run("report", "-o", "-", "--store", zoned_store, *options)
+    file = tmp_path / "appendix.html"
+    result = run("report", "-o", "-", "--appendix", file, "--store", zoned_store, *options)
     assert result.exit_code == 0
-    read = harmless(result.stdout_bytes)
+    assert "from 2026-03-02 08:00 UTC" in harmless(result.stdout_bytes).text
+    read = harmless(file.read_bytes())
     [line] = read.tables["handshakes-by-system"].rows
     [expected] = rows_of(run, zoned_store, "metrics", "handshake_mix", "--by", "system", *options)
     assert (line["System"].text, line["Handshakes"].value) == ("SYSA", str(expected["handshakes"]))
@@ -237,6 +261,14 @@ def test_targets_that_cannot_be_written(
     result = run("report", "-o", path, "--store", zoned_store)
     assert (result.exit_code, result.stdout) == (12, "")
     assert message in result.stderr
+
+
+def test_the_appendix_is_another_file(run: Run, zoned_store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    result = run("report", "-o", target, "--appendix", target, "--store", zoned_store)
+    assert result.exit_code == 12
+    assert "choose another name for the appendix" in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_store_nothing_is_written(run: Run, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_commands_work(
 def test_the_table_names_the_sections() -> None:
     named = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", TEXT, re.MULTILINE)
     titles = [section.title for section in report_sections()]
-    assert named[1 : 3 + len(titles)] == ["In short", *titles, "Definitions"]
+    assert named[1 : 4 + len(titles)] == ["At a glance", "In short", *titles, "Definitions"]
 
 
 def test_the_example_of_missing_data_is_real() -> None:

@@ -14,7 +14,7 @@ from tests.app.dashboard.browser.conftest import ALONE, CHROMIUM, SCREENSHOTS, Z
 from tests.app.dashboard.contrast import colour_of, contrast
 from tests.app.report_reading import ReportReader, harmless
 
-from zscope.app.cli.reporting import report_on
+from zscope.app.cli.reporting import reports_on
 from zscope.app.shared.filters import Filters
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_it_is_readable(width: int, scheme: Literal["light", "dark"], browser: B
 
 def test_names_from_strangers_do_nothing(context: BrowserContext, hostile: Path, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
-    file.write_bytes(report_on(hostile, Filters(), NOW).page)
+    file.write_bytes(reports_on(hostile, Filters(), appendix=True, now=NOW)[-1].page)
     harmless(file.read_bytes())
     page, done = opened(context, file)
     page.wait_for_timeout(500)

@@ -26,26 +26,32 @@ _MOST_DAYS = 400
 
 
 def write_night_report(night: Night, section: ReportSection) -> StepResult:
-    """Write the report; the one of an earlier run is replaced when the new one is complete."""
-    from zscope.app.cli.reporting import check_report_target, report_on, write_report
+    """Write the report and its appendix; earlier ones are replaced when the new ones are complete."""
+    from zscope.app.cli.reporting import check_report_target, reports_on, write_report
     from zscope.app.shared.filters import Filters
 
-    target = section.path.on(night.started.date())
+    paths = [section.path, *([section.appendix] if section.appendix else [])]
+    targets = [path.on(night.started.date()) for path in paths]
+    named = " and ".join(map(str, targets))
     if night.dry_run:
-        _check_fixed_folder(section.path, target)
-        return StepResult(code=ExitCode.OK, text=f"{target}: would be written")
-    _remove_dated_leftovers(night, section.path)
-    _make_dated_folder(section.path, target)
-    check_report_target(target, night.store)
-    report = report_on(
-        night.store, Filters(systems=section.systems, first_day=_first_day(night, section.last_days))
-    )
-    write_report(target, report)
+        for path, target in zip(paths, targets, strict=True):
+            _check_fixed_folder(path, target)
+        return StepResult(code=ExitCode.OK, text=f"{named}: would be written")
+    for path, target in zip(paths, targets, strict=True):
+        _remove_dated_leftovers(night, path)
+        _make_dated_folder(path, target)
+        check_report_target(target, night.store)
+    filters = Filters(systems=section.systems, first_day=_first_day(night, section.last_days))
+    reports = reports_on(night.store, filters, appendix=section.appendix is not None)
+    for target, report in zip(targets, reports, strict=True):
+        write_report(target, report)
+    size = sum(len(report.page) for report in reports)
+    failed = tuple(dict.fromkeys(text for report in reports for text in report.failed))
     return StepResult(
-        code=ExitCode.WARNINGS if report.failed else ExitCode.OK,
-        text=f"{target}: {len(report.page) / 1e6:,.1f} MB",
-        details=report.failed,
-        counts={"bytes": len(report.page), "failed": len(report.failed)},
+        code=ExitCode.WARNINGS if failed else ExitCode.OK,
+        text=f"{named}: {size / 1e6:,.1f} MB",
+        details=failed,
+        counts={"bytes": size, "failed": len(failed)},
     )
 
 

@@ -228,6 +228,14 @@ class ReportSection(Declared, frozen=True, kw_only=True):
             '"/data/reports/tls-{weekday}.html"',
         ),
     ]
+    appendix: Annotated[
+        _Target | None,
+        key(
+            "File for the appendix, with all tables and definitions. Placeholders are those of `path`.",
+            '"/data/reports/appendix-{weekday}.html"',
+            "no appendix",
+        ),
+    ] = None
     last_days: Annotated[
         _Days | None,
         key(
