@@ -16,7 +16,8 @@ from zscope.samples.dump.connections import FULL, RESUMED
 from zscope.samples.dump.recipe import microseconds
 from zscope.samples.world import CostModel, RecipeError, WorldRecipe, read_costs
 from zscope.samples.world.benchmark_runs import planned_runs
-from zscope.samples.world.services import world_context
+from zscope.samples.world.policy import policy_rows
+from zscope.samples.world.services import SUITE_NUMBERS, world_context
 from zscope.samples.world.traffic import INTERVAL_US, Traffic, load_of_day
 from zscope.schemas.published import published_tables
 
@@ -169,6 +170,12 @@ def test_invalid_costs_are_refused(text: str, message: str) -> None:
         ({"start": datetime(2026, 3, 9, 1, tzinfo=UTC)}, "midnight UTC"),
         ({"recording": "some"}, "connections, counts"),
         ({"recording": "counts", "correlated": True}, "need a recording of connections"),
+        ({"recording": "counts", "kept_open": {"CLI1": 2}}, "stay open need a recording of connections"),
+        ({"correlated": True, "kept_open": {"CLI1": 2}}, "and no pairs of them"),
+        ({"kept_open": {"SRV1": 2}}, "from 1 on of the clients CLI1, CLI2"),
+        ({"kept_open": {"CLI1": 0}}, "from 1 on of the clients CLI1, CLI2"),
+        ({"other_suites": {"C030": "1302"}}, "of the same version of TLS"),
+        ({"other_suites": {"CCA8": "C030"}}, "suites of the scenario"),
         ({"start": datetime(2026, 3, 9)}, "time zone"),  # noqa: DTZ001 - the error under test
         ({"start": datetime(1950, 3, 9, tzinfo=UTC)}, "dates must be from"),
     ],
@@ -176,6 +183,65 @@ def test_invalid_costs_are_refused(text: str, message: str) -> None:
 def test_invalid_recipes_are_refused(shape: dict[str, Any], message: str) -> None:
     with pytest.raises(RecipeError, match=message):
         WorldRecipe(**shape)
+
+
+def test_connections_that_stay_open_have_the_bytes_of_those_that_they_replace() -> None:
+    usual = Traffic(WorldRecipe()).day(0)
+    kept = Traffic(WorldRecipe(kept_open={"CLI1": 5})).day(0)
+    protected = {
+        "usual": np.isin(usual.handshake, (FULL, RESUMED)),
+        "kept": np.isin(kept.handshake, (FULL, RESUMED)),
+    }
+    for client in range(2):
+        for server in (2, 3):
+            for service in range(4):
+                before, after = (
+                    day[
+                        (day.client == client)
+                        & (day.server == server)
+                        & (day.service == service)
+                        & protected[name]
+                    ]
+                    for name, day in (("usual", usual), ("kept", kept))
+                )
+                assert len(after) == (-(-len(before) // 5) if client == 0 else len(before))
+                assert after.up.sum() == before.up.sum()
+                assert after.down.sum() == before.down.sum()
+                assert after.start.min() == before.start.min()
+                assert after.end.max() == before.end.max()
+    assert (~protected["kept"]).sum() == (~protected["usual"]).sum()
+    assert kept.long.mean() > usual.long.mean()
+
+
+def test_connections_with_another_suite_are_otherwise_the_same() -> None:
+    numbers = {suite: SUITE_NUMBERS[suite] for suite in ("009C", "009F", "C030")}
+    usual, other = (Traffic(WorldRecipe(other_suites=suites)) for suites in ({}, {"009C": "009F"}))
+    for day in range(2):
+        before, after = usual.day(day), other.day(day)
+        had = before.suite == numbers["009C"]
+        assert had.any()
+        assert (after.suite == np.where(had, numbers["009F"], before.suite)).all()
+        assert all(
+            (getattr(before, name) == getattr(after, name)).all() for name in ("start", "handshake", "up")
+        )
+
+
+def test_the_policy_has_the_suites_that_connections_have() -> None:
+    def suites(recipe: WorldRecipe, system: int) -> set[str]:
+        _, actions = policy_rows(recipe, system, report=False, is_changed=False)
+        return {
+            f"{row['action_name']} {row['parameter_value']}"
+            for row in actions
+            if row["parameter"].startswith("V3CipherSuites") and "BENCH" not in row["action_name"]
+        }
+
+    for system in range(4):
+        usual = suites(WorldRecipe(), system)
+        other = suites(WorldRecipe(other_suites={"009C": "009F"}), system)
+        gone = usual - other
+        assert gone
+        assert gone == {suite for suite in usual if suite.endswith("009C")}
+        assert other - usual == {suite.replace("009C", "009F") for suite in gone}
 
 
 def test_clocks_follow_their_zones() -> None:

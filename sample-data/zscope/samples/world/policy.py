@@ -26,7 +26,14 @@ from zscope.samples.reports.displays import (
     rule_name,
 )
 from zscope.samples.reports.files import LABEL, ReportFile
-from zscope.samples.world.services import ADDRESSES, FIRST_RUN_SERVICE, SERVICES, SUITES, suite_weights
+from zscope.samples.world.services import (
+    ADDRESSES,
+    FIRST_RUN_SERVICE,
+    SERVICES,
+    SUITES,
+    other_suites,
+    suite_weights,
+)
 from zscope.samples.world.world_connections import WorldConnections, seen_by
 from zscope.samples.world.world_displays import connection_rows, local_clock
 from zscope.samples.world.world_recipe import CLIENTS, NAMES, SYSTEMS, WORLD_SYSTEMS, WorldRecipe, moment
@@ -55,7 +62,9 @@ _ON_CONSOLE = 2
 _TRACE = "3"
 
 
-def policy_rows(system: int, *, report: bool, is_changed: bool) -> tuple[list[Row], list[Row]]:
+def policy_rows(
+    recipe: WorldRecipe, system: int, *, report: bool, is_changed: bool
+) -> tuple[list[Row], list[Row]]:
     """Return the rules and the actions of a system; `report` is true for the form of pasearch.
 
     The policy of the servers changes: they accept no key exchange with RSA any more, and keep sessions for
@@ -82,7 +91,11 @@ def policy_rows(system: int, *, report: bool, is_changed: bool) -> tuple[list[Ro
     for job, services in applications.items():
         is_run = SERVICES.index(services[0]) >= FIRST_RUN_SERVICE
         changed = is_changed and not calls and not is_run
-        actions += _environment_rows(system, job, services, report=report, is_changed=changed)
+        suites = [suite for service in services for suite in suite_weights(service, is_changed=changed)]
+        codes = [SUITES[other].code for other in (suites if is_run else other_suites(recipe)[suites])]
+        actions += _environment_rows(
+            system, job, services, list(dict.fromkeys(codes)), report=report, is_changed=changed
+        )
     return rules, actions
 
 
@@ -113,15 +126,13 @@ def _group_rows(name: str, enabled: str) -> Iterator[Row]:
 
 
 def _environment_rows(
-    system: int, job: str, services: list[Service], *, report: bool, is_changed: bool
+    system: int, job: str, services: list[Service], codes: list[str], *, report: bool, is_changed: bool
 ) -> Iterator[Row]:
     calls, newest = system < CLIENTS, SYSTEMS[system].level != "V2R3"
     name, advanced = environment_action(job), "TTLSEnvironmentAdvancedParms"
     server = "ServerWithClientAuth" if services[0].client_auth else "Server"
     yield _parameter("environment", name, "", "HandshakeRole", "Client" if calls else server)
     yield _parameter("environment", name, "TTLSKeyringParms", "Keyring", f"{job[:4]}RING")
-    suites = [suite for service in services for suite in suite_weights(service, is_changed=is_changed)]
-    codes = list(dict.fromkeys(SUITES[suite].code for suite in suites))
     chosen = [code for code in codes if newest or not code.startswith("13")]
     parameter = "v3CipherSuites" if report else "V3CipherSuites4Char"
     for number, code in enumerate(chosen, 1):
@@ -161,7 +172,7 @@ def policy_files(recipe: WorldRecipe) -> Iterator[ReportFile]:
     is_changed = recipe.change_day < recipe.days
     for number, system in enumerate(WORLD_SYSTEMS):
         if system.policy == "file":
-            rules, actions = policy_rows(number, report=False, is_changed=is_changed)
+            rules, actions = policy_rows(recipe, number, report=False, is_changed=is_changed)
             lines = policy_file_lines(rules, actions, title=[LABEL], inline=number % 2 == 0)
             what = f"AT-TLS policy file of {system.name}"
             yield ReportFile(f"policy.{system.name}.conf", as_bytes(lines), what)
@@ -178,7 +189,7 @@ def _pasearch(
 ) -> ReportFile:
     """Return the report of a system about the policy that was installed at a time."""
     clock = local_clock(recipe, number)
-    rules, actions = policy_rows(number, report=True, is_changed=is_changed)
+    rules, actions = policy_rows(recipe, number, report=True, is_changed=is_changed)
     installed = moment(installed_us)
     for rule in rules:
         rule |= {

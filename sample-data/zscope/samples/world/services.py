@@ -58,6 +58,11 @@ ADDRESSES = (
 DISTRIBUTED = len(NAMES)
 
 
+def other_suites(recipe: WorldRecipe) -> Numbers:
+    """Return for each suite the one that connections have instead, usually itself."""
+    return np.array([SUITE_NUMBERS[recipe.other_suites.get(suite.code, suite.code)] for suite in SUITES])
+
+
 def suite_weights(service: Service, *, is_changed: bool) -> dict[int, float]:
     """Return weights by suite number; the changed policy has no suites with RSA key exchange."""
     declared = dict.fromkeys(SUITE_NUMBERS, 1) if service.has_all_suites else service.suites

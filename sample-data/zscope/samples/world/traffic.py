@@ -12,7 +12,7 @@ import numpy as np
 from zscope.samples.dump.connections import FAILED, FULL, NO_TLS, RESUMED, resume
 from zscope.samples.dump.record_plan import HOURLY
 from zscope.samples.dump.site import CLIENT_CERTIFICATES
-from zscope.samples.world.services import IS_TLS13, PLAIN_SERVICES, SERVICES, suite_weights
+from zscope.samples.world.services import IS_TLS13, PLAIN_SERVICES, SERVICES, other_suites, suite_weights
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
     TICK_US,
@@ -115,6 +115,8 @@ class Traffic:
         self._set_handshakes(rng, new, shares[interval], is_changed=is_changed)
         self._set_durations(rng, new)
         self._set_bytes(rng, new, sizes[interval])
+        new.suite[:] = other_suites(self.recipe)[new.suite]
+        new = self._kept_open(new)
         if self.recipe.correlated:
             new = self._with_twins(rng, new, begin)
         last = np.full(len(new), self.recipe.day_us(self.recipe.days) - MINUTE_US)
@@ -251,6 +253,29 @@ class Traffic:
         alert = rng.integers(0, _ALERT_BYTES, len(new))
         new.up[:] = np.where(failed, _FAILED_BYTES[0] + alert, 200 + size * upward)
         new.down[:] = np.where(failed, _FAILED_BYTES[1], 200 + size * (1 - upward))
+
+    def _kept_open(self, new: WorldConnections) -> WorldConnections:
+        """Join successive connections of a client to a service of a server, if they stay open.
+
+        The handshake is that of the first one.
+        """
+        is_kept = np.ones(len(new), bool)
+        for name, number in self.recipe.kept_open.items():
+            with_tls = np.isin(new.handshake, (FULL, RESUMED)) & (new.client == NAMES.index(name))
+            for service in range(len(SERVICES)):
+                for server in range(CLIENTS, len(NAMES)):
+                    rows = np.flatnonzero(with_tls & (new.service == service) & (new.server == server))
+                    firsts = np.arange(0, len(rows), number)
+                    if not len(firsts):
+                        continue
+                    kept = rows[firsts]
+                    for amount in (new.up, new.down):
+                        amount[kept] = np.add.reduceat(amount[rows], firsts)
+                    new.end[kept] = np.maximum.reduceat(new.end[rows], firsts)
+                    new.long[kept] |= np.diff([*firsts, len(rows)]) > 1
+                    is_kept[rows] = False
+                    is_kept[kept] = True
+        return new[is_kept]
 
     def _with_twins(self, rng: np.random.Generator, new: WorldConnections, begin: int) -> WorldConnections:
         """Follow every full handshake by a resumption of its session in the same interval."""

@@ -67,6 +67,12 @@ class WorldRecipe:
     """From the first interval after it on, every system has two processors more."""
     connection_numbers: int = CONNECTION_NUMBERS
     """After so many connections, a stack uses their numbers again."""
+    kept_open: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """By client, how many successive connections with TLS to a service of a server are a single one that
+    stays open.
+    """
+    other_suites: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By suite, the one that its connections have instead."""
 
     def __post_init__(self) -> None:
         offset_us = self.systems[0].utc_offset_minutes * MINUTE_US
@@ -87,6 +93,12 @@ class WorldRecipe:
             (self.recording == "counts" and self.correlated,
              "pairs of full and resumed handshakes need a recording of connections"),
             (not 0.2 <= self.resumed_share <= 0.8, "the resumed share must be from 0.2 to 0.8"),
+            (bool(self.kept_open) and (self.recording == "counts" or self.correlated),
+             "connections that stay open need a recording of connections, and no pairs of them"),
+            (not {*self.kept_open} <= {*NAMES[:CLIENTS]} or min(self.kept_open.values(), default=1) < 1,
+             f"kept_open has numbers from 1 on of the clients {', '.join(NAMES[:CLIENTS])}"),
+            (not _are_alike(self.other_suites),
+             "other_suites has suites of the scenario, each with another one of the same version of TLS"),
             (self.packing not in PACKINGS, f"packing must be one of {', '.join(PACKINGS)}"),
             (self.seed < 0, "the seed cannot be negative"),
         )  # fmt: skip
@@ -163,6 +175,8 @@ class WorldRecipe:
             "holidays": (list(self.holidays), []),
             "processors_added_at": (self.processors_added_at and self.processors_added_at.isoformat(), None),
             "connection_numbers": (self.connection_numbers, CONNECTION_NUMBERS),
+            "kept_open": (dict(self.kept_open), {}),
+            "other_suites": (dict(self.other_suites), {}),
         }
         return {
             "start": self.start.isoformat(),
@@ -182,6 +196,12 @@ def small_world() -> WorldRecipe:
         recording="counts",
         packing="gzip",
     )
+
+
+def _are_alike(other_suites: Mapping[str, str]) -> bool:
+    """Tell whether each suite has the version of TLS of the one that it replaces."""
+    versions = {suite.code: suite.version for suite in SCENARIO.suite}
+    return all(versions.get(old, "none") == versions.get(new) for old, new in other_suites.items())
 
 
 def moment(microseconds: int) -> datetime:
