@@ -87,6 +87,11 @@ CREATE OR REPLACE MACRO is_short_key(key_type_code, key_bits) AS coalesce(
 -- Keys longer than those that are usual: a signature by RSA costs the more the longer its key is.
 CREATE OR REPLACE MACRO is_long_rsa_key(key_type, key_bits) AS key_type = 'RSA' AND key_bits >= 4096;
 
+-- The share of the cost of a full handshake that resumption saves at most. Published shares are those of handshakes
+-- without DHE; one with DHE costs up to so many times as much, and no more than they do once it is resumed.
+CREATE OR REPLACE MACRO resumption_bound(published_share, dhe_share, dhe_times) AS
+1 - (1 - published_share) / (1 + dhe_share * (dhe_times - 1));
+
 -- Whether a certificate is valid, and ends within so many days. Its last moment is within them.
 CREATE OR REPLACE MACRO ends_within_days(seconds_left, days) AS seconds_left >= 0 AND seconds_left <= days * 86400;
 CREATE OR REPLACE MACRO whole_days(seconds) AS floor(seconds / 86400);

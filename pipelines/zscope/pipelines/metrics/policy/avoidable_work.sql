@@ -11,7 +11,7 @@ WITH network AS (
         n.full_handshakes / (n.full_handshakes + n.resumed_handshakes) AS full_share,
         c.handshakes_per_day * (n.full_handshakes + n.resumed_handshakes)
         / (s.full_handshakes + s.resumed_handshakes) AS per_day,
-        c.status,
+        n.full_handshakes + n.resumed_handshakes = s.full_handshakes + s.resumed_handshakes AS is_all,
         c.why,
         coalesce(full_share * c.full_high_us + (1 - full_share) * c.resumed_high_us, c.mean_high_us) AS mean_high_us
     FROM tls_use AS n
@@ -89,6 +89,7 @@ SELECT
             'about {:,.0f} handshakes a day come from there; at most, if few connections serve all their requests',
             round(per_day, 2 - floor(log10(per_day))::INTEGER)
         )
+        || if(is_all, '', '; if handshakes of all client networks cost the same')
     )::VARCHAR AS why
 FROM network
 UNION ALL

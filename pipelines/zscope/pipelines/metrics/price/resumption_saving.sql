@@ -16,7 +16,10 @@ WITH parameters AS (
 published AS (
     SELECT
         -max(value) FILTER (WHERE id = 'tls31-resumption-tls12-cpu') / 100 AS tls12_bound,
-        -max(value) FILTER (WHERE id = 'tls31-resumption-tls13-cpu') / 100 AS tls13_bound
+        -max(value) FILTER (WHERE id = 'tls31-resumption-tls13-cpu') / 100 AS tls13_bound,
+        -- As a multiple of the cheapest one, with RSA key exchange.
+        (1 + max(value) FILTER (WHERE id = 'tls31-ecdhe-vs-rsa-kx-cpu') / 100)
+        / (1 + max(value) FILTER (WHERE id = 'tls31-ecdhe-vs-dhe-cpu') / 100) AS dhe_times
     FROM reference_result
 ),
 
@@ -33,7 +36,8 @@ version AS (
         coalesce(sum(handshakes) FILTER (WHERE kind = 'full'), 0) AS full_handshakes,
         full_handshakes / sum(handshakes) AS full_share,
         sum(handshakes) FILTER (WHERE kind = 'full' AND tls_version = 'TLSv1.2') AS full_tls12,
-        sum(handshakes) FILTER (WHERE kind = 'full' AND tls_version = 'TLSv1.3') AS full_tls13
+        sum(handshakes) FILTER (WHERE kind = 'full' AND tls_version = 'TLSv1.3') AS full_tls13,
+        sum(handshakes) FILTER (WHERE kind = 'full' AND key_exchange LIKE 'DHE%') AS full_dhe
     FROM recent
     GROUP BY system
 ),
@@ -81,8 +85,12 @@ daily AS (
         100 * coalesce(c.resumed_handshakes_per_day / nullif(c.handshakes_per_day, 0), 1 - v.full_share) AS resumed_pct,
         -- A resumed handshake does not cost less than nothing.
         coalesce(c.full_high_us, c.mean_high_us / nullif(v.full_share, 0)) AS full_most_us,
-        (coalesce(v.full_tls12, 0) * p.tls12_bound + coalesce(v.full_tls13, 0) * p.tls13_bound)
-        / nullif(v.full_handshakes, 0) AS bound,
+        resumption_bound(
+            (coalesce(v.full_tls12, 0) * p.tls12_bound + coalesce(v.full_tls13, 0) * p.tls13_bound)
+            / nullif(v.full_handshakes, 0),
+            coalesce(v.full_dhe, 0) / v.full_handshakes,
+            p.dhe_times
+        ) AS bound,
         100 * (coalesce(v.full_tls12, 0) + coalesce(v.full_tls13, 0)) / nullif(v.full_handshakes, 0) AS bounded_pct
     FROM handshake_cost AS c
     CROSS JOIN published AS p

@@ -1,13 +1,15 @@
 -- CPU time per day that a change of AT-TLS or related settings would save, per rule, port or system.
 --
 -- By the estimate, a handshake that is resumed instead of full saves what a full one costs more at equal load. By
--- published percentages, a handshake saves that share of what a full handshake costs. If a group has handshakes of
--- which only some are of the more expensive kind, its cost follows from that of all: with share s and saving p,
--- it is cost / (s + (1 - s) x (1 - p)). The two bases are never added.
+-- published percentages, a handshake saves that share of what a full handshake costs. If only some of the full
+-- handshakes of a system are of the more expensive kind, the cost of these follows from that of all: with share s and
+-- saving p, it is at most cost / (s + (1 - s) x (1 - p) x r), where others cost at least r times as much as one of this
+-- kind after the change. The cheapest ones have RSA key exchange. The two bases are never added.
 --
--- Rules and ports have the share of the full handshakes of their system that they had in the last seven days. Which
--- setting can raise resumption follows from resumption_setting. A sentence contains the conditions of its saving. What
--- else could be avoided is in avoidable_work.
+-- Rules and ports have the share of the full handshakes of their system that they had in the last seven days, so what
+-- they save has the condition that handshakes of all of them cost the same. Which setting can raise resumption follows
+-- from resumption_setting. A sentence contains the conditions of its saving. What else could be avoided is in
+-- avoidable_work.
 
 WITH published AS (
     SELECT
@@ -17,7 +19,11 @@ WITH published AS (
         max(value) FILTER (WHERE id = 'tls31-sysplex-tickets-hit') AS resumed_pct,
         max(-value) FILTER (WHERE id = 'tls31-ecdhe-vs-dhe-cpu') / 100 AS dhe,
         max(-value) FILTER (WHERE id = 'tls31-ecdhe-vs-rsa-kx-cpu') / 100 AS rsa,
-        1 - 1 / (1 + max(value) FILTER (WHERE id = 'perf32-icsf-sessionobj-cpu-server') / 100) AS icsf_audit,
+        1 - 1 / (1 + max(value) FILTER (WHERE id = 'perf32-icsf-sessionobj-cpu-server') / 100) AS server_audit,
+        1 - 1 / (1 + max(value) FILTER (WHERE id = 'perf32-icsf-sessionobj-cpu-client') / 100) AS client_audit,
+        1 / (1 - rsa) AS least_of_tls12,
+        1 / (1 - dhe) / least_of_tls12 AS dhe_times,
+        least_of_tls12 / (1 + max(value) FILTER (WHERE id = 'tls31-tls13-vs-tls12-cpu') / 100) AS least_of_tls13,
         max(-value) FILTER (WHERE id = 'tls31-nonfips-coproc-max') / 100 AS coprocessor,
         max(-value) FILTER (WHERE id = 'tls31-fips-accel-cpu') / 100 AS accelerator
     FROM reference_result
@@ -57,6 +63,12 @@ user_of_tls AS MATERIALIZED (
         u.full_tls13 / nullif(u.full_handshakes, 0) AS tls13_share,
         u.full_dhe / nullif(u.full_handshakes, 0) AS dhe_share,
         u.full_rsa / nullif(u.full_handshakes, 0) AS rsa_share,
+        s.full_tls13 / nullif(s.full_handshakes, 0) AS all_tls13_share,
+        s.full_dhe / nullif(s.full_handshakes, 0) AS all_dhe_share,
+        CASE
+            WHEN u.full_handshakes + u.resumed_handshakes < s.full_handshakes + s.resumed_handshakes
+                THEN format('handshakes of all {}s cost the same', u.shared_by)
+        END AS cost_alike,
         g AS limited_by
     FROM every_use AS u
     INNER JOIN every_use AS s ON u.system = s.system AND s.shared_by = 'system'
@@ -76,17 +88,28 @@ resumption AS (
         u.*,
         t.target_pct,
         (t.target_pct - u.resumed_pct) / 100 * (u.full_per_day + u.resumed_per_day) AS affected_per_day,
-        (coalesce(u.tls12_share, 0) * p.resumption_tls12 + coalesce(u.tls13_share, 0) * p.resumption_tls13) AS bound,
-        CASE
-            WHEN t.target_pct <= u.attainable_pct THEN NULL
-            WHEN t.target_pct <= u.highest_pct
-                THEN format('if handshakes beyond a resumed share of {:.1f} % save as much', u.attainable_pct)
-            ELSE format(
-                'if handshakes beyond a resumed share of {:.1f} % save as much (no hour with many handshakes had a '
-                || 'higher share)',
-                greatest(u.highest_pct, u.resumed_pct)
-            )
-        END AS condition
+        resumption_bound(
+            coalesce(u.tls12_share, 0) * p.resumption_tls12 + coalesce(u.tls13_share, 0) * p.resumption_tls13,
+            coalesce(u.dhe_share, 0),
+            p.dhe_times
+        ) AS bound,
+        nullif(
+            concat_ws(
+                '; ',
+                CASE
+                    WHEN t.target_pct <= u.attainable_pct THEN NULL
+                    WHEN t.target_pct <= u.highest_pct
+                        THEN format('if handshakes beyond a resumed share of {:.1f} % save as much', u.attainable_pct)
+                    ELSE format(
+                        'if handshakes beyond a resumed share of {:.1f} % save as much (no hour with many handshakes had a '
+                        || 'higher share)',
+                        greatest(u.highest_pct, u.resumed_pct)
+                    )
+                END,
+                'if ' || u.cost_alike
+            ),
+            ''
+        ) AS condition
     FROM user_of_tls AS u
     CROSS JOIN published AS p,
         LATERAL (
@@ -128,35 +151,42 @@ resumed_more AS (
     WHERE bound > 0
 ),
 
--- Changes of which only a published percentage is known: the share of the full handshakes that they concern, and
--- the share of the cost of such a handshake that they save.
+-- Changes of which only a published percentage is known: the share of the full handshakes that they concern, of the
+-- rule or port and of its system, the share of the cost of such a handshake that they save, and what others cost at
+-- least, as a share of what remains of it.
 published_change AS (
     SELECT
         u.*,
         unnest([
             {
                 'change': 'cache session tickets across the sysplex',
-                'part': if(u.limited_by.side = 'server', u.tls13_share, NULL), 'saved': p.tickets,
+                'part': if(u.limited_by.side = 'server', u.tls13_share, NULL), 'in_all': u.all_tls13_share,
+                'saved': p.tickets, 'least': p.least_of_tls13,
                 'parameter': 'GSK_SYSPLEX_SESSION_TICKET_CACHE', 'practice': NULL
             },
             {
-                'change': 'ECDHE instead of DHE', 'part': u.dhe_share, 'saved': p.dhe,
+                'change': 'ECDHE instead of DHE', 'part': u.dhe_share, 'in_all': u.all_dhe_share,
+                'saved': p.dhe, 'least': p.least_of_tls12,
                 'parameter': 'V3CIPHERSUITES', 'practice': NULL
             },
             {
-                'change': 'ECDHE instead of RSA key exchange', 'part': u.rsa_share, 'saved': p.rsa,
+                'change': 'ECDHE instead of RSA key exchange', 'part': u.rsa_share, 'in_all': 1,
+                'saved': p.rsa, 'least': 1,
                 'parameter': 'V3CIPHERSUITES', 'practice': NULL
             },
             {
-                'change': 'no auditing of ICSF session objects', 'part': u.tls13_share, 'saved': p.icsf_audit,
+                'change': 'no auditing of ICSF session objects', 'part': u.tls13_share, 'in_all': u.tls13_share,
+                'saved': if(u.limited_by.side = 'client', p.client_audit, p.server_audit), 'least': p.least_of_tls13,
                 'parameter': NULL, 'practice': 'icsf-audit'
             },
             {
-                'change': 'Crypto Express also as coprocessor, where FIPS mode is off', 'part': 1, 'saved': p.coprocessor,
+                'change': 'Crypto Express also as coprocessor, where FIPS mode is off', 'part': 1, 'in_all': 1,
+                'saved': p.coprocessor, 'least': 1,
                 'parameter': NULL, 'practice': 'crypto-mix'
             },
             {
-                'change': 'Crypto Express also as accelerator, where FIPS mode is on', 'part': 1, 'saved': p.accelerator,
+                'change': 'Crypto Express also as accelerator, where FIPS mode is on', 'part': 1, 'in_all': 1,
+                'saved': p.accelerator, 'least': 1,
                 'parameter': NULL, 'practice': 'crypto-mix'
             }
         ], recursive := true)
@@ -169,20 +199,30 @@ by_published AS (
         *,
         'published' AS basis,
         part * full_per_day AS affected_per_day,
-        -- What such a handshake costs at most, if the others cost what it costs after the change.
-        CASE WHEN saved > 0 THEN full_most_us / (part + (1 - part) * (1 - saved)) ELSE full_most_us END AS kind_us,
+        -- What such a handshake costs at most.
+        full_most_us / (in_all + (1 - in_all) * (1 - saved) * least) AS kind_us,
         affected_per_day * saved * kind_us / 1e6 AS saving_end,
         if(full_most_us IS NULL, 'not enough data', 'conditional') AS rated,
         CASE
             WHEN full_most_us IS NULL THEN why
             WHEN saved < 0
-                THEN format(
-                    'a full handshake costs up to {:.0f} % more, if this workload is like the published one; it has '
-                    || 'forward secrecy',
-                    -100 * saved
+                THEN concat_ws(
+                    '; ',
+                    'if such ' || cost_alike,
+                    format(
+                        'a full handshake costs up to {:.0f} % more, if this workload is like the published one; it has '
+                        || 'forward secrecy',
+                        -100 * saved
+                    )
                 )
-            ELSE format(
-                'at most, if this workload is like the published one: up to {:.0f} % of {:,.0f} us for a handshake', 100 * saved, kind_us
+            ELSE concat_ws(
+                '; ',
+                'if such ' || cost_alike,
+                format(
+                    'at most, if this workload is like the published one: up to {:.0f} % of {:,.0f} us for a handshake',
+                    100 * saved,
+                    kind_us
+                )
             )
         END AS reason
     FROM published_change
