@@ -1,14 +1,23 @@
 """The price of TLS with other numbers of handshakes and bytes: its estimate with a range.
 
-A price is the sum of its parts, each proportional to a number of handshakes or megabytes. The bounds of the
-parts cannot be added: estimates from the same data are correlated, usually negatively. The correlation is
-computed from the ranges of the two parts and of their sum, for lower and upper bounds separately.
+A price is the sum of its parts, each proportional to a number of handshakes or megabytes. The parts and their
+sums have ranges that do not follow from each other: the range of a sum is usually narrower than the sum of
+the ranges. Each gives bounds of the changed price: the parts, each times its factor, and a sum, times the
+least and the greatest factor of its parts. The narrowest of these bounds count.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FULL, _RESUMED, _HANDSHAKES, _BULK = "full handshakes", "resumed handshakes", "handshakes", "bulk data"
+_PARTS_OF = {_HANDSHAKES: (_FULL, _RESUMED), "TLS": (_FULL, _RESUMED, _BULK)}
+_SUMS = ((_FULL, _RESUMED, _BULK), (_HANDSHAKES, _BULK), ("TLS",))
+"""Parts of `tls_price` that make up the whole price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,56 +29,25 @@ class PriceRange:
     low: float
     high: float
 
-    def times(self, factor: float) -> PriceRange:
-        """Return the price of this many times the handshakes or bytes."""
-        value = None if self.value is None else self.value * factor
-        return PriceRange(value, self.low * factor, self.high * factor)
 
-    @property
-    def below(self) -> float:
-        """The distance from the lower bound to the estimate."""
-        return 0.0 if self.value is None else self.value - self.low
+def changed_price(parts: Mapping[str, PriceRange], full: float, resumed: float, bulk: float) -> PriceRange:
+    """Return the price with these multiples of full handshakes, resumed ones and bulk data.
 
-    @property
-    def above(self) -> float:
-        """The distance from the estimate to the upper bound."""
-        return 0.0 if self.value is None else self.high - self.value
-
-
-@dataclass(frozen=True, slots=True)
-class KnownSum:
-    """Two parts and their sum as they were estimated."""
-
-    first: PriceRange
-    second: PriceRange
-    both: PriceRange
-
-    def added(self, first: PriceRange, second: PriceRange) -> PriceRange:
-        """Return the sum of other amounts of the two parts, with the correlation of the known ones."""
-        if self.both.value is None or first.value is None or second.value is None:
-            return PriceRange(
-                None,
-                _in_proportion(first.low + second.low, self.both.low, self.first.low + self.second.low),
-                _in_proportion(first.high + second.high, self.both.high, self.first.high + self.second.high),
+    `parts` are parts of `tls_price`. Without full and resumed handshakes among them, both have one factor.
+    """
+    factors = {_FULL: full, _RESUMED: resumed, _BULK: bulk}
+    values, lows, highs = [], [], []
+    # Bounds of a part can be narrower than those of the whole, which stay those of today if nothing changes.
+    for names in _SUMS if len({*factors.values()}) > 1 else _SUMS[-1:]:
+        if not parts.keys() >= {*names}:
+            continue
+        known = [(parts[name], [factors[part] for part in _PARTS_OF.get(name, (name,))]) for name in names]
+        lows.append(sum(part.low * min(of_part) for part, of_part in known))
+        highs.append(sum(part.high * max(of_part) for part, of_part in known))
+        if all(len({*of_part}) == 1 for _, of_part in known):
+            values.append(
+                [None if part.value is None else part.value * of_part[0] for part, of_part in known]
             )
-        value = first.value + second.value
-        known = (self.first, self.second, self.both)
-        below = _distance(first.below, second.below, _correlation(*(each.below for each in known)))
-        above = _distance(first.above, second.above, _correlation(*(each.above for each in known)))
-        return PriceRange(value, max(0.0, value - below), value + above)
-
-
-def _in_proportion(added: float, known: float, parts: float) -> float:
-    return added * known / parts if parts else 0.0
-
-
-def _correlation(first: float, second: float, both: float) -> float:
-    """Return the correlation of two errors of these sizes whose sum has the size `both`."""
-    if not first or not second:
-        return 0.0
-    return max(-1.0, min(1.0, (both**2 - first**2 - second**2) / (2 * first * second)))
-
-
-def _distance(first: float, second: float, correlation: float) -> float:
-    """Return the size of the sum of two errors with a correlation."""
-    return sqrt(max(0.0, first**2 + second**2 + 2 * correlation * first * second))
+    # The parts of the whole price add up, so any sum of which all values are known is the value.
+    value = next((sum(each) for each in values if None not in each), None)
+    return PriceRange(value, max(lows), min(highs))

@@ -9,9 +9,10 @@ from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of, sql
 
 from zscope.app.dashboard.drawing import number, plain
-from zscope.app.dashboard.pages.tls_price import advice, priced_systems, prices, shares
+from zscope.app.dashboard.pages.tls_price import advice, priced_systems, prices, shares, what_if_sentence
 from zscope.app.shared.filters import Filters
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
+from zscope.pipelines.estimate.what_if import PriceRange
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +73,24 @@ def test_sliders_show_what_other_numbers_of_handshakes_cost(open_page: Open, wor
     assert then.high > first.parts["TLS"].high
     assert plain(number(then.high, 1)) in words(page)
     assert f"{2 * first.handshakes:,.0f} a day" in words(page)
+
+
+@pytest.mark.parametrize(
+    ("status", "now", "then", "sentence"),
+    [
+        ("range", (None, 2, 9), (None, 4, 18), "4.0 to 18.0 CPU seconds a day; today 2.0 to 9.0."),
+        ("range", (None, 0, 9), (None, 0, 18), "At most 18.0 CPU seconds a day; today at most 9.0."),
+        (
+            "conditional", (5, 2, 9), (10, 4, 18),
+            "4.0 to 18.0 CPU seconds a day; 10.0 if the condition below is true, 5.0 more than today.",
+        ),
+        ("estimate", (5, 4, 6), (5, 4, 6), "5.0 CPU seconds a day (4.0 to 6.0), as today."),
+    ],
+)  # fmt: skip
+def test_a_changed_price_has_both_ends_of_its_range(
+    status: str, now: tuple[float, ...], then: tuple[float, ...], sentence: str
+) -> None:
+    assert what_if_sentence(status, PriceRange(*now), PriceRange(*then)) == sentence
 
 
 def test_without_a_change_the_price_is_that_of_the_metric(world: Path) -> None:

@@ -15,7 +15,7 @@ from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, spread_colours, values
 from zscope.app.shared.column_labels import label
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
-from zscope.pipelines.estimate.what_if import KnownSum, PriceRange
+from zscope.pipelines.estimate.what_if import PriceRange, changed_price
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
@@ -100,15 +100,11 @@ class PricedSystem:
 
     def changed(self, handshakes: float, megabytes: float, full_pct: float | None = None) -> PriceRange:
         """Return the price with these multiples of today's handshakes and megabytes, and another mix."""
-        every, bulk = self.parts["handshakes"], self.parts["bulk data"]
-        mixed = every
+        full = resumed = handshakes
         if full_pct is not None and self.full_pct is not None:
-            full, resumed = self.parts["full handshakes"], self.parts["resumed handshakes"]
-            mixed = KnownSum(full, resumed, every).added(
-                full.times(full_pct / self.full_pct), resumed.times((100 - full_pct) / (100 - self.full_pct))
-            )
-        known = KnownSum(every, bulk, self.parts["TLS"])
-        return known.added(mixed.times(handshakes), bulk.times(megabytes))
+            full *= full_pct / self.full_pct
+            resumed *= (100 - full_pct) / (100 - self.full_pct)
+        return changed_price(self.parts, full, resumed, megabytes)
 
 
 def priced_systems(data: PageData) -> list[PricedSystem]:
@@ -307,7 +303,7 @@ def _slider(words: str, key: str) -> int:
 
 def _price_beside_today(chosen: PricedSystem, then: PriceRange) -> None:
     now = chosen.parts["TLS"]
-    st.markdown(f"**{plain(_what_if_sentence(chosen.status, now, then), _LONGEST)}**")
+    st.markdown(f"**{plain(what_if_sentence(chosen.status, now, then), _LONGEST)}**")
     rows = pa.Table.from_pylist(
         [
             {
@@ -344,18 +340,28 @@ def _price_beside_today(chosen: PricedSystem, then: PriceRange) -> None:
     )
 
 
-def _what_if_sentence(status: str, now: PriceRange, then: PriceRange) -> str:
+def what_if_sentence(status: str, now: PriceRange, then: PriceRange) -> str:
+    """Return the price today and with the numbers of the sliders."""
+    between = _between(then)
     if now.value is None or then.value is None:
-        return f"At most {number(then.high, 1)} CPU seconds a day; today at most {number(now.high, 1)}."
+        return f"{between[0].upper()}{between[1:]} CPU seconds a day; today {_between(now)}."
     change = then.value - now.value
     compared = f"{number(abs(change), 1)} {'more' if change > 0 else 'less'} than today"
     if number(abs(change), 1) == number(0.0, 1):
         compared = "as today"
     if status != "estimate":
         estimate = f"{number(then.value, 1)} if the condition below is true, {compared}"
-        return f"At most {number(then.high, 1)} CPU seconds a day; {estimate}."
-    between = f"{number(then.low, 1)} to {number(then.high, 1)}"
+        return f"{between[0].upper()}{between[1:]} CPU seconds a day; {estimate}."
     return f"{number(then.value, 1)} CPU seconds a day ({between}), {compared}."
+
+
+def _between(price: PriceRange) -> str:
+    """Return a range in words; nothing is known of a lower end of 0."""
+    return (
+        f"{number(price.low, 1)} to {number(price.high, 1)}"
+        if price.low
+        else f"at most {number(price.high, 1)}"
+    )
 
 
 def _advice(data: PageData) -> None:
