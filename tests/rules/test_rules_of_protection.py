@@ -131,7 +131,7 @@ def test_all_rules_are_searched_in_screens_report_and_metrics() -> None:
         "suites.py",
         "certificates.py",
         "sections.toml",
-        "statement.sql",
+        "exposure_statement.sql",
         "connection_posture.sql",
     } <= names
     assert {path.name for path in METRICS.rglob("*")} >= DEFINITIONS

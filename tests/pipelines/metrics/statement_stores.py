@@ -34,8 +34,8 @@ NAME = "statement"
 SUBJECTS = ("price", "saving", "exposure", "old versions", "certificates", "change", "coverage", "runs")
 """The subjects of statements, in their order."""
 COMPUTED = "cost_estimate"
-_OF_PERIODS = ("compared_period", "period_hour", "period_source", "period_change")
-"""The steps that depend on the chosen period, each after those it reads."""
+_WITH_FILTERS = {"statement_filter", "compared_period"}
+"""The steps with the parameters that filters set."""
 _MIX = {
     RecordKind.ZERT_DETAIL: 0.4,
     RecordKind.ZERT_SUMMARY: 0.15,
@@ -186,10 +186,17 @@ def statements_of(connection: duckdb.DuckDBPyConnection, chosen: Mapping[str, ob
         connection.execute(f"RESET VARIABLE {parameter}")
     for parameter, value in chosen.items():
         connection.execute(f"SET VARIABLE {parameter} = ?", [value])
-    for step in _OF_PERIODS:
+    for step in _steps_by_filters():
         connection.execute(f"DELETE FROM {step}")
         connection.execute(f"INSERT INTO {step} BY NAME {view_sql(metric(step))}")
     return rows_of(connection, view_sql(metric(NAME)))
+
+
+@cache
+def _steps_by_filters() -> tuple[str, ...]:
+    """The steps whose rows depend on filters, each after those it reads."""
+    steps = (name for name in needed(NAME) if name in declared() and name != NAME)
+    return tuple(name for name in steps if not _WITH_FILTERS.isdisjoint(needed(name)))
 
 
 def evidence_of(connection: duckdb.DuckDBPyConnection, said: Row) -> list[Row]:

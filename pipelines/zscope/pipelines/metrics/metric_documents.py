@@ -281,7 +281,8 @@ def _about(metric: Metric, level: int = 2, picture: Picture | None = None) -> It
         yield from ("", "```text", *metric.formula.splitlines(), "```")
     if metric.sources:
         yield from ("", f"Sources: {' '.join(metric.sources.split())}")
-    yield from ("", f"Reads {_listed(metric.inputs)}.")
+    if metric.inputs:
+        yield from ("", f"Reads {_listed(metric.inputs)}.")
     if metric.references:
         yield from ("", f"Compared with {', '.join(_reference(name) for name in metric.references)}.")
     if metric.limits:

@@ -1,0 +1,91 @@
+-- The change that can save most, of rules or, if ports are chosen, of ports.
+
+WITH saving AS (
+    SELECT
+        a.*,
+        f.advised_by,
+        concat_ws(' AND ', f.system_condition, f.port_condition) AS chosen_condition
+    FROM tls_advice AS a
+    INNER JOIN statement_filter AS f ON a.shared_by = f.advised_by AND is_chosen(f.systems, a.system)
+    WHERE
+        a.upper_s_per_day > 0
+        AND a.saving_high_s_per_day = a.upper_s_per_day
+        AND (a.shared_by = 'rule' OR is_chosen(f.ports, a.server_port))
+    -- As the rows of tls_advice are sorted, so that the list behind the statement begins with it.
+    QUALIFY row_number() OVER (
+        ORDER BY a.upper_s_per_day DESC, a.system, a.rule_name, a.server_port, a.change, a.basis
+    ) = 1
+),
+
+stated AS (
+    SELECT
+        'saving' AS subject,
+        1 AS rank,
+        system,
+        concat(
+            'Of the changes ',
+            if(advised_by = 'rule', 'under AT-TLS rules', 'on ports'),
+            ', this one can save most: ',
+            sentence,
+            CASE
+                WHEN parameter IS NULL
+                    THEN format('. No setting here is known to help with that; it takes {}', recommended)
+                ELSE concat('. To set: ', statement, ', ', parameter, ' (today ' || value_today || ')', ': ', recommended)
+            END,
+            '. ' || upper(why_full[1]) || why_full[2:],
+            '.'
+        ) AS sentence,
+        saving_s_per_day AS value,
+        saving_low_s_per_day AS low,
+        saving_high_s_per_day AS high,
+        'CPU s/day' AS unit,
+        source,
+        covered_pct,
+        status,
+        'tls_advice' AS evidence_metric,
+        concat_ws(
+            ' AND ',
+            one_of_text('shared_by', [advised_by]),
+            'upper_s_per_day > 0 AND saving_high_s_per_day = upper_s_per_day',
+            nullif(chosen_condition, '')
+        ) AS evidence_condition,
+        [
+            'saving_s_per_day', 'saving_low_s_per_day', 'saving_high_s_per_day', 'sentence', 'statement', 'parameter',
+            'value_today', 'recommended', 'why_full'
+        ] AS evidence_columns
+    FROM saving
+),
+
+unknown AS (
+    SELECT
+        'saving' AS subject,
+        1 AS rank,
+        'The data do not show a change of the AT-TLS policy that saves CPU time'
+        || if((SELECT count(*) FROM tls_advice) = 0, ': that needs a price of TLS', '') || '.' AS sentence,
+        'not enough data' AS status,
+        'tls_advice' AS evidence_metric,
+        concat_ws(' AND ', f.system_condition, f.port_condition) AS evidence_condition
+    FROM statement_filter AS f
+    WHERE (SELECT count(*) FROM saving) = 0
+)
+
+SELECT
+    subject::VARCHAR AS subject,
+    rank::BIGINT AS rank,
+    system::VARCHAR AS system,
+    sentence::VARCHAR AS sentence,
+    value::DOUBLE AS value,
+    low::DOUBLE AS low,
+    high::DOUBLE AS high,
+    unit::VARCHAR AS unit,
+    source::VARCHAR AS source,
+    covered_pct::DOUBLE AS covered_pct,
+    status::VARCHAR AS status,
+    evidence_metric::VARCHAR AS evidence_metric,
+    nullif(evidence_condition, '')::VARCHAR AS evidence_condition,
+    evidence_columns::VARCHAR[] AS evidence_columns
+FROM (
+    SELECT * FROM stated
+    UNION ALL BY NAME
+    SELECT * FROM unknown
+)
