@@ -70,7 +70,7 @@ class ChangedStore:
 STORES: Mapping[str, ChangedStore] = {
     "the sample data": ChangedStore("On SRV2|SRV2: at most", loaded="demo"),
     "summaries only": ChangedStore(
-        "of single connections",
+        "in zERT summaries",
         (*_deleted(*_DETAILS), f"UPDATE {COMPUTED} SET handshake_source = 'zERT summary'"),
     ),
     "no policy": ChangedStore("connections whose rule is not known|that needs a price"),
@@ -91,8 +91,10 @@ STORES: Mapping[str, ChangedStore] = {
     ),
     "no CPU time": ChangedStore("no CPU time (SMF 70-1, or RMF reports) is loaded", _deleted(*_CPU)),
     "no time zone": ChangedStore("the time zone of SYSA, SYSB is not known", loaded="unzoned"),
-    "one day": ChangedStore("A comparison needs connections of 14 days"),
-    "three months": ChangedStore("connections an hour, against", copies=(*range(1, 14), 60, 90)),
+    "one day": ChangedStore("of the earlier period, and at least 50 % are needed"),
+    "three months": ChangedStore(
+        "connections an hour in 2026-|no change beyond noise can be seen: ", copies=(*range(1, 14), 60, 90)
+    ),
     "only old versions": ChangedStore(
         "(100.0 %)|use SSL",
         tuple(f"UPDATE {table} SET tls_version = 769 WHERE tls_version > 0" for table in _ZERT),

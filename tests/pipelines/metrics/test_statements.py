@@ -102,10 +102,10 @@ def _check_range(row: Row) -> None:
     """A range has both ends, unless the lower one is 0; a value has its range."""
     for end in ("low", "high"):
         if row[end]:
-            assert number(row[end]) in row["sentence"], row["sentence"]
+            assert number(abs(row[end])) in row["sentence"], row["sentence"]
     if row["low"] == 0 and row["value"] is None:
         assert f"at most {number(row['high'])}" in row["sentence"]
-    if row["value"] is not None and row["high"] is not None:
+    if row["value"] is not None and row["high"] is not None and row["subject"] != "change":
         assert number(row["value"]) in row["sentence"]
 
 
@@ -164,23 +164,27 @@ def _check_change(row: Row, evidence: Sequence[Row]) -> None:
         settings = {(each["system"], re.findall(r"^.*?: \S+", each["value"])[0]) for each in evidence}
         assert row["value"] == len(settings)
         assert any(all(word in row["sentence"] for word in each["value"].split()) for each in evidence)
-        return
-    if row["unit"] == "%":
-        [rate] = evidence
-        assert row["value"] == pytest.approx(rate["change_pct"])
-        unit, noun = (1e6, "MB") if rate["subject"] == "bytes" else (1, rate["subject"])
-        later, earlier = (number(rate[f"{period}_per_hour"] / unit) for period in ("later", "earlier"))
-        assert f"{later} {noun} an hour, against {earlier} in" in row["sentence"]
-        return
-    moved = [
-        each for each in evidence if (each["later_pct"] - each["earlier_pct"]) == pytest.approx(row["value"])
-    ]
-    assert any(
-        percent(each["later_pct"]) in row["sentence"]
-        and f"against {percent(each['earlier_pct'])}" in row["sentence"]
-        for each in moved
-    )
-    assert f"{row['value']:+.1f} points" in row["sentence"]
+    elif row["unit"]:
+        [change] = evidence
+        assert [row[name] for name in ("value", "low", "high")] == [
+            change[name] for name in ("change", "low", "high")
+        ]
+        assert row["sentence"] == f"{change['sentence']}."
+        assert change["verdict"] in {"less", "more"}
+    else:
+        assert {each["verdict"] for each in evidence} == {"within noise"}
+        for each in evidence:
+            later, earlier = (_value_or_range(each, period) for period in ("later", "earlier"))
+            assert f"{each['quantity']} {later} {each['unit']}, before {earlier} (" in row["sentence"]
+            assert all(number(abs(each[end])) in row["sentence"] for end in ("low", "high") if each[end])
+
+
+def _value_or_range(row: Row, period: str) -> str:
+    """A value as sentences have it or, where it is not known, its range."""
+    if row[period] is not None:
+        return number(row[period])
+    low, high = row[f"{period}_low"], row[f"{period}_high"]
+    return f"{number(low)} to {number(high)}" if low > 0 else f"at most {number(high)}"
 
 
 def _check_coverage(row: Row, evidence: Sequence[Row]) -> None:

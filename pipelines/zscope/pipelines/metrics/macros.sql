@@ -382,8 +382,9 @@ END;
 
 -- A number for a sentence: with three digits, from 100 on without a fraction, and never with an exponent.
 CREATE OR REPLACE MACRO number_text(number) AS CASE
+    WHEN number = 0 THEN '0'
     WHEN abs(number) >= 99.95 THEN format('{:,.0f}', number::DOUBLE)
-    WHEN abs(number) >= 0.0001 OR number = 0 THEN format('{:.3g}', number::DOUBLE)
+    WHEN abs(number) >= 0.0001 THEN format('{:.3g}', number::DOUBLE)
     ELSE rtrim(round(number::DOUBLE, 2 - floor(log10(abs(number)))::INTEGER)::DECIMAL(38, 20)::VARCHAR, '0')
 END;
 
@@ -417,9 +418,34 @@ END;
 CREATE OR REPLACE MACRO days_text(first_day, last_day) AS
     if(first_day = last_day, 'on ' || first_day, 'from ' || first_day || ' to ' || last_day);
 
--- A change for a sentence: in percent, and from the tenfold on, how many times as many there are.
+-- A change in points for a sentence: with its sign, unless it is rounded to 0.
+CREATE OR REPLACE MACRO points_text(points) AS if(abs(points) < 0.05, '0.0', format('{:+.1f}', points::DOUBLE));
+
+-- A change for a sentence: in percent, and from the tenfold on, how many times as much there is.
 CREATE OR REPLACE MACRO relative_text(change_pct) AS
-    if(change_pct < 900, format('{:+.1f} %', change_pct), format('{:,.0f} times as many', 1 + change_pct / 100));
+    if(change_pct < 900, points_text(change_pct) || ' %', format('{:,.0f} times as much', 1 + change_pct / 100));
+
+-- A number that is not minus zero.
+CREATE OR REPLACE MACRO without_minus(number) AS if(number = 0, 0, number);
+
+-- How a setting of a policy changed, for a sentence; a value that is NULL is not set.
+CREATE OR REPLACE MACRO setting_text(setting, earlier_value, later_value) AS setting || CASE
+    WHEN later_value IS NULL THEN format(' {} is no longer set', earlier_value)
+    WHEN earlier_value IS NULL THEN format(' is new, {}', later_value)
+    ELSE format(' from {} to {}', earlier_value, later_value)
+END;
+
+-- The records of a source for a sentence.
+CREATE OR REPLACE MACRO records_text(source) AS CASE source
+    WHEN 'zERT detail' THEN 'zERT details (SMF 119-11)'
+    WHEN '119-11' THEN 'zERT details (SMF 119-11)'
+    WHEN 'zERT summary' THEN 'zERT summaries (SMF 119-12)'
+    WHEN '119-12' THEN 'zERT summaries (SMF 119-12)'
+    WHEN 'AT-TLS' THEN 'records of connections (SMF 119-1 and 119-2)'
+    WHEN '70' THEN 'records of CPU time (SMF 70)'
+    WHEN 'RMF' THEN 'RMF reports'
+    ELSE source
+END;
 
 -- A range for a sentence.
 CREATE OR REPLACE MACRO range_text(low, high) AS

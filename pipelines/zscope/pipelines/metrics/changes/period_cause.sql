@@ -199,11 +199,12 @@ cache AS MATERIALIZED (
 policy AS MATERIALIZED (
     SELECT
         system,
-        value AS part,
-        earlier > 0 AS is_old,
+        setting AS part,
+        array_to_string(earlier_values, ', ') AS earlier_value,
+        array_to_string(later_values, ', ') AS later_value,
         unnest(['TLS cost', 'resumed handshakes']) AS quantity
-    FROM period_change
-    WHERE subject = 'AT-TLS policy'
+    FROM policy_difference
+    WHERE setting IS NOT NULL
 ),
 
 every_cause AS (
@@ -214,8 +215,8 @@ every_cause AS (
         'points' AS unit,
         'counted' AS status,
         format(
-            '{}: {:+.1f} points, {:+.1f} by its rate and {:+.1f} by its share of the handshakes',
-            part, by_rate + by_mix, by_rate, by_mix
+            '{}: {} points, {} by its rate and {} by its share of the handshakes',
+            part, points_text(by_rate + by_mix), points_text(by_rate), points_text(by_mix)
         ) AS sentence
     FROM resumption
     UNION ALL BY NAME
@@ -247,10 +248,10 @@ every_cause AS (
     FROM cache
     UNION ALL BY NAME
     SELECT
-        * EXCLUDE (is_old),
+        * EXCLUDE (earlier_value, later_value),
         'AT-TLS policy' AS cause,
         'counted' AS status,
-        format('{} is {}', part, if(is_old, 'no longer in the policy', 'new in the policy')) AS sentence
+        setting_text(part, earlier_value, later_value) AS sentence
     FROM policy
 )
 
@@ -264,12 +265,12 @@ SELECT
     server_port::BIGINT AS server_port,
     earlier::DOUBLE AS earlier,
     later::DOUBLE AS later,
-    change::DOUBLE AS change,
-    low::DOUBLE AS low,
-    high::DOUBLE AS high,
+    without_minus(change)::DOUBLE AS change,
+    without_minus(low)::DOUBLE AS low,
+    without_minus(high)::DOUBLE AS high,
     unit::VARCHAR AS unit,
-    by_rate::DOUBLE AS by_rate,
-    by_mix::DOUBLE AS by_mix,
+    without_minus(by_rate)::DOUBLE AS by_rate,
+    without_minus(by_mix)::DOUBLE AS by_mix,
     earlier_share_pct::DOUBLE AS earlier_share_pct,
     later_share_pct::DOUBLE AS later_share_pct,
     status::VARCHAR AS status,

@@ -16,7 +16,9 @@ bounds AS MATERIALIZED (
         period_text(
             (s.from_utc AT TIME ZONE 'UTC') + to_seconds(coalesce(b.offset_s, 0)),
             (s.to_utc AT TIME ZONE 'UTC') + to_seconds(coalesce(e.offset_s, 0))
-        ) AS words
+        ) AS words,
+        local_day(s.from_utc, coalesce(b.offset_s, 0)) AS first_day,
+        local_day(s.to_utc - INTERVAL 1 MICROSECOND, coalesce(e.offset_s, 0)) AS last_day
     FROM (
         SELECT
             r.system,
@@ -170,6 +172,8 @@ judged AS (
         w.*,
         a.words AS earlier_period,
         b.words AS later_period,
+        b.first_day,
+        b.last_day,
         d.cause,
         CASE
             WHEN w.why_not IS NOT NULL THEN 'not known'
@@ -209,6 +213,8 @@ SELECT
     if(why_not IS NULL, later_high, NULL)::DOUBLE AS later_high,
     earlier_period::VARCHAR AS earlier_period,
     later_period::VARCHAR AS later_period,
+    first_day::DATE AS first_day,
+    last_day::DATE AS last_day,
     source::VARCHAR AS source,
     earlier_covered_pct::DOUBLE AS earlier_covered_pct,
     later_covered_pct::DOUBLE AS later_covered_pct,
@@ -248,7 +254,7 @@ SELECT
                     ELSE format(
                         '{} ({})',
                         CASE
-                            WHEN unit = '%' THEN format('{:+.1f} points', change)
+                            WHEN unit = '%' THEN points_text(change) || ' points'
                             WHEN earlier = 0 THEN number_text(change) || ' more'
                             ELSE relative_text(change_pct(earlier, later))
                         END,

@@ -3,7 +3,7 @@
 -- An hour counts if the records are complete in it, also without a connection. Connections are those of the source that
 -- most connections of the system come from, handshakes those of zERT details, the use of TLS that of the source of the
 -- price. Where the coverage is not known, the hours in which the system has a connection, or CPU time, count. Hours of
--- benchmark runs do not count.
+-- benchmark runs do not count. A period without any hour of the records has one row without an hour.
 
 WITH connections AS MATERIALIZED (
     SELECT
@@ -68,8 +68,6 @@ known AS MATERIALIZED (
     SELECT
         r.system,
         r.counted,
-        r.source,
-        true AS is_known,
         c.hour_utc,
         100 * c.covered_hours >= least_covered_pct() AS is_complete
     FROM recorded AS r
@@ -102,29 +100,22 @@ seen AS (
     SELECT system, 'CPU time', hour_utc, true FROM cpu_hour
 ),
 
-every_hour AS (
+hours AS (
     SELECT * FROM known
     UNION ALL BY NAME
-    SELECT
-        r.system,
-        r.counted,
-        r.source,
-        false AS is_known,
-        s.hour_utc,
-        s.is_complete
-    FROM recorded AS r
-    INNER JOIN seen AS s ON r.system = s.system AND r.counted = s.counted
-    ANTI JOIN known AS k ON r.system = k.system AND r.counted = k.counted
+    SELECT s.* FROM seen AS s ANTI JOIN known AS k ON s.system = k.system AND s.counted = k.counted
 )
 
 SELECT
-    h.system::VARCHAR AS system,
-    h.counted::VARCHAR AS counted,
-    h.source::VARCHAR AS source,
+    r.system::VARCHAR AS system,
+    r.counted::VARCHAR AS counted,
+    r.source::VARCHAR AS source,
     p.period::VARCHAR AS period,
     h.hour_utc::TIMESTAMPTZ AS hour_utc,
-    h.is_known::BOOLEAN AS is_known,
-    (h.is_complete AND l.system IS NULL)::BOOLEAN AS is_counted
-FROM every_hour AS h
-INNER JOIN compared_period AS p ON h.hour_utc >= p.from_utc AND h.hour_utc < p.to_utc
+    ((r.system, r.counted) IN (SELECT (k.system, k.counted) FROM known AS k))::BOOLEAN AS is_known,
+    coalesce(h.is_complete AND l.system IS NULL, false)::BOOLEAN AS is_counted
+FROM recorded AS r
+INNER JOIN compared_period AS p ON p.from_utc < p.to_utc
+LEFT JOIN hours AS h
+    ON r.system = h.system AND r.counted = h.counted AND h.hour_utc >= p.from_utc AND h.hour_utc < p.to_utc
 LEFT JOIN left_out_hour AS l ON h.system = l.system AND h.hour_utc = l.hour_utc

@@ -39,15 +39,19 @@ SELECT
     earlier_covered_pct::DOUBLE AS earlier_covered_pct,
     later_covered_pct::DOUBLE AS later_covered_pct,
     CASE
-        WHEN is_known THEN system || ': complete records of ' || nullif(concat_ws(
+        WHEN is_known THEN system || ': ' || records_text(source) || ' cover ' || nullif(concat_ws(
             ' and ',
             CASE
                 WHEN earlier_covered_pct < least_pct THEN number_text(earlier_covered_pct) || ' % of the earlier period'
             END,
             CASE WHEN later_covered_pct < least_pct THEN number_text(later_covered_pct) || ' % of the later period' END
-        ), '') || '; at least ' || number_text(least_pct) || ' % are needed'
-        WHEN earlier_hours = 0 AND later_hours = 0 THEN 'no connections in both periods'
-        WHEN earlier_hours = 0 THEN 'no connections in the earlier period'
-        WHEN later_hours = 0 THEN 'no connections in the later period'
+        ), '') || ', and at least ' || number_text(least_pct) || ' % are needed'
+        WHEN earlier_hours = 0 OR later_hours = 0 THEN system || ': no ' || if(
+            counted = 'use of TLS', 'connections', counted
+        ) || ' in the ' || concat_ws(
+            ' and the ',
+            if(earlier_hours = 0, 'earlier', NULL),
+            if(later_hours = 0, 'later', NULL)
+        ) || ' period'
     END::VARCHAR AS why
 FROM covered

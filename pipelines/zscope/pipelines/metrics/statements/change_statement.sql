@@ -1,207 +1,195 @@
--- What changed against the period before.
+-- What changed on a system in the later period against the earlier one: beyond noise, within it, in the policy, or not known.
 
-WITH compared AS (
-    SELECT c.*
-    FROM period_change AS c
-    INNER JOIN statement_filter AS f
-        ON
-            is_chosen(f.systems, c.system)
-            AND is_chosen(f.ports, c.server_port)
-            AND is_chosen(f.jobs, c.job_name)
+WITH compared AS MATERIALIZED (
+    SELECT
+        d.*,
+        list_position(
+            [
+                'TLS cost', 'CPU time', 'handshakes', 'resumed handshakes', 'TLSv1.3', 'old versions', 'connections',
+                'bytes'
+            ],
+            d.quantity
+        ) AS place,
+        if(d.unit = '%', 'points', d.unit) AS unit_of_change,
+        f.system_condition,
+        f.from_utc,
+        f.to_utc
+    FROM period_difference AS d
+    INNER JOIN statement_filter AS f ON is_chosen(f.systems, d.system)
 ),
 
--- The two periods in words.
-compared_period AS (
+beyond_noise AS (
     SELECT
-        *,
-        format('the {} up to {}', length_text(later_from_utc, later_to_utc), moment_text(later_to_utc)) AS later_words,
-        format('the {} up to {}', length_text(earlier_from_utc, earlier_to_utc), moment_text(earlier_to_utc))
-        AS earlier_words
-    FROM (
-        SELECT
-            any_value(earlier_from_utc) AS earlier_from_utc,
-            any_value(earlier_to_utc) AS earlier_to_utc,
-            any_value(later_from_utc) AS later_from_utc,
-            any_value(later_to_utc) AS later_to_utc,
-            min(first_hour_utc) FILTER (subject = 'connections') AS first_hour_utc,
-            coalesce(bool_or(earlier > 0) FILTER (subject = 'connections'), false) AS has_earlier
-        FROM compared
-    )
-),
-
-change AS (
-    SELECT
-        subject AS counted,
-        value AS name,
-        sum(earlier_per_hour) AS earlier_per_hour,
-        sum(later_per_hour) AS later_per_hour,
-        100.0 * sum(earlier) / nullif(sum(sum(earlier)) OVER of_subject, 0) AS earlier_pct,
-        100.0 * sum(later) / nullif(sum(sum(later)) OVER of_subject, 0) AS later_pct,
-        later_pct - earlier_pct AS points,
-        any_value(source) AS source,
-        least(min(earlier_covered_pct), min(later_covered_pct)) AS covered_pct
-    FROM compared
-    WHERE why IS NULL AND subject IN ('connections', 'bytes', 'protocol', 'handshake')
-    GROUP BY subject, value
-    WINDOW of_subject AS (PARTITION BY subject)
-),
-
--- Rates come first, and then shares that moved by a point or more.
-said_change AS (
-    SELECT
-        *,
-        counted IN ('connections', 'bytes') AS is_rate,
-        if(counted = 'bytes', 1e6, 1) AS unit,
-        row_number() OVER (ORDER BY is_rate DESC, counted = 'connections' DESC, abs(points) DESC, counted, name) AS rank
-    FROM change
-    WHERE if(is_rate, earlier_per_hour > 0, abs(points) >= 1)
-),
-
-stated AS (
-    SELECT
-        'change' AS subject,
-        c.rank,
-        concat(
-            'In ', p.later_words, if(c.is_rate, ' there were ', ', '),
-            CASE
-                WHEN c.is_rate THEN format(
-                    '{} {} an hour, against {} in {}: {}',
-                    number_text(c.later_per_hour / c.unit),
-                    if(c.counted = 'bytes', 'MB', c.counted),
-                    number_text(c.earlier_per_hour / c.unit),
-                    p.earlier_words,
-                    relative_text(change_pct(c.earlier_per_hour, c.later_per_hour))
-                )
-                ELSE format(
-                    '{} of the {} {}, against {} in {}: {:+.1f} points',
-                    percent_text(c.later_pct),
-                    if(c.counted = 'handshake', 'handshakes', 'connections'),
-                    CASE
-                        WHEN c.counted = 'handshake' THEN format('were {}', c.name)
-                        WHEN c.name = 'none' THEN 'had no recognized cryptographic protection'
-                        ELSE format('had {}', c.name)
-                    END,
-                    percent_text(c.earlier_pct),
-                    p.earlier_words,
-                    c.points
-                )
-            END,
-            ' (not tested against noise).'
-        ) AS sentence,
-        if(c.is_rate, change_pct(c.earlier_per_hour, c.later_per_hour), c.points) AS value,
-        if(c.is_rate, '%', 'points') AS unit,
-        local_day(p.later_from_utc, 0) AS first_day,
-        local_day(p.later_to_utc - INTERVAL 1 MICROSECOND, 0) AS last_day,
-        c.source,
-        c.covered_pct,
-        'counted' AS status,
-        'period_comparison' AS evidence_metric,
-        concat_ws(
-            ' AND ',
-            one_of_text('subject', [c.counted]),
-            'why IS NULL',
-            f.system_condition, f.port_condition, f.job_condition
-        ) AS evidence_condition,
-        if(c.is_rate, ['change_pct', 'earlier_per_hour', 'later_per_hour'], ['earlier_pct', 'later_pct'])
-        AS evidence_columns,
-        f.from_utc AS evidence_from_utc,
-        f.to_utc AS evidence_to_utc
-    FROM said_change AS c
-    CROSS JOIN compared_period AS p
-    CROSS JOIN statement_filter AS f
-),
-
-unknown AS (
-    SELECT
-        'change' AS subject,
-        1 AS rank,
-        CASE
-            WHEN p.later_to_utc IS NULL
-                THEN 'What changed is not known: no records of single connections (SMF 119-11 or 119-2) are of the period '
-                    || 'or the one before it'
-            WHEN NOT p.has_earlier
-                THEN format(
-                    'A comparison needs connections of {}; of those up to {}, the data have the last {}',
-                    length_text(p.earlier_from_utc, p.later_to_utc),
-                    moment_text(p.later_to_utc),
-                    length_text(p.first_hour_utc, p.later_to_utc)
-                )
-            ELSE format(
-                'What changed in {} against {} is not known: {}',
-                p.later_words,
-                p.earlier_words,
-                coalesce(
-                    (SELECT string_agg(DISTINCT why, '; ' ORDER BY why) FROM compared),
-                    'no connections in complete hours of the earlier period'
-                )
-            )
-        END || '.' AS sentence,
-        'not enough data' AS status,
-        'period_comparison' AS evidence_metric,
-        concat_ws(' AND ', f.system_condition, f.port_condition, f.job_condition) AS evidence_condition,
-        f.from_utc AS evidence_from_utc,
-        f.to_utc AS evidence_to_utc
-    FROM statement_filter AS f
-    CROSS JOIN compared_period AS p
-    WHERE (SELECT count(*) FROM said_change) = 0
-),
-
--- A setting that differs has a row with its earlier value, one with its later value, or both.
-policy_setting_change AS (
-    SELECT
+        1 AS kind,
+        row_number() OVER (ORDER BY place, abs(change_pct) DESC NULLS LAST, abs(change) DESC NULLS LAST, system) AS within,
         system,
-        setting,
-        string_agg(substr(value, len(setting) + 2), ', ' ORDER BY value) FILTER (earlier > 0) AS earlier_value,
-        string_agg(substr(value, len(setting) + 2), ', ' ORDER BY value) FILTER (later > 0) AS later_value
-    FROM (
-        SELECT
-            c.*,
-            coalesce(nullif(regexp_extract(c.value, '^(.*?: [^ ]+) ', 1), ''), c.value) AS setting
-        FROM period_change AS c
-        INNER JOIN statement_filter AS f ON is_chosen(f.systems, c.system)
-        WHERE c.subject = 'AT-TLS policy'
-    )
-    GROUP BY system, setting
+        sentence || '.' AS sentence,
+        change AS value,
+        low,
+        high,
+        unit_of_change AS unit,
+        first_day,
+        last_day,
+        source,
+        covered_pct,
+        status,
+        'period_difference' AS evidence_metric,
+        concat_ws(' AND ', one_of_text('system', [system]), one_of_text('quantity', [quantity])) AS evidence_condition,
+        ['change', 'low', 'high', 'earlier', 'later', 'sentence'] AS evidence_columns,
+        from_utc AS evidence_from_utc,
+        to_utc AS evidence_to_utc
+    FROM compared
+    WHERE verdict IN ('less', 'more')
 ),
 
-policy_change AS (
+within_noise AS (
     SELECT
-        'change' AS subject,
-        1 + greatest((SELECT count(*) FROM said_change), 1) AS rank,
-        format(
-            '{} of the AT-TLS policy changed{}',
-            counted_text(count(*), 'setting'),
-            if(count(*) = 1, ': ', ', the first by name: ')
-        ) || arg_min(
-            concat(
-                p.system || ', ',
-                p.setting,
-                CASE
-                    WHEN p.later_value IS NULL THEN format(' {} is no longer set', p.earlier_value)
-                    WHEN p.earlier_value IS NULL THEN format(' is new, {}', p.later_value)
-                    ELSE format(' from {} to {}', p.earlier_value, p.later_value)
-                END
+        3 AS kind,
+        row_number() OVER (ORDER BY system) AS within,
+        system,
+        concat(
+            format('{}: in {} against {}, no change beyond noise can be seen: ', system, later_period, earlier_period),
+            string_agg(
+                format(
+                    '{} {} {}, before {} ({})',
+                    quantity,
+                    coalesce(number_text(later), range_text(later_low, later_high)),
+                    unit,
+                    coalesce(number_text(earlier), range_text(earlier_low, earlier_high)),
+                    if(low = 0 AND high = 0, 'no difference', change_range_text(low, high))
+                ),
+                '; ' ORDER BY place
             ),
-            (p.system, p.setting)
-        ) || '.' AS sentence,
+            if(bool_or(status = 'conditional'), ', if days differ by no more than their hours', ''),
+            '; ' || incomplete_text(min(covered_pct)) || ' of a period',
+            '.'
+        ) AS sentence,
+        any_value(first_day) AS first_day,
+        any_value(last_day) AS last_day,
+        min(covered_pct) AS covered_pct,
+        if(count(DISTINCT status) = 1, any_value(status), 'conditional') AS status,
+        'period_difference' AS evidence_metric,
+        concat_ws(' AND ', one_of_text('system', [system]), 'verdict = ''within noise''') AS evidence_condition,
+        ['earlier', 'later', 'low', 'high'] AS evidence_columns,
+        any_value(from_utc) AS evidence_from_utc,
+        any_value(to_utc) AS evidence_to_utc
+    FROM compared
+    WHERE verdict = 'within noise'
+    GROUP BY system, later_period, earlier_period
+),
+
+-- Quantities that no interval is known of, with the systems of each, and the reason of the one with most data.
+not_known AS (
+    SELECT
+        4 AS kind,
+        1 AS within,
+        concat(
+            if(
+                (SELECT bool_and(verdict = 'not known') FROM compared),
+                format('What changed in {} against {} is not known', any_value(later_period), any_value(earlier_period)),
+                format(
+                    'The change of {} in {} against {} is not known',
+                    string_agg(format('{} ({})', quantity, systems), ', ' ORDER BY place),
+                    any_value(later_period),
+                    any_value(earlier_period)
+                )
+            ),
+            if(sum(reasons) = 1, ': ', '. One of the reasons: '),
+            arg_max(why, (coalesce(most_covered_pct, -1), -place)),
+            '.'
+        ) AS sentence,
+        any_value(first_day) AS first_day,
+        any_value(last_day) AS last_day,
+        'not enough data' AS status,
+        'period_difference' AS evidence_metric,
+        concat_ws(' AND ', 'verdict = ''not known''', any_value(system_condition)) AS evidence_condition,
+        ['why'] AS evidence_columns,
+        any_value(from_utc) AS evidence_from_utc,
+        any_value(to_utc) AS evidence_to_utc
+    FROM (
+        SELECT
+            quantity,
+            place,
+            if(count(*) > 4, counted_text(count(*), 'system'), string_agg(system, ', ' ORDER BY system)) AS systems,
+            count(DISTINCT why) AS reasons,
+            max(covered_pct) AS most_covered_pct,
+            arg_max(why, (coalesce(covered_pct, -1), system)) AS why,
+            any_value(later_period) AS later_period,
+            any_value(earlier_period) AS earlier_period,
+            any_value(first_day) AS first_day,
+            any_value(last_day) AS last_day,
+            any_value(system_condition) AS system_condition,
+            any_value(from_utc) AS from_utc,
+            any_value(to_utc) AS to_utc
+        FROM compared
+        WHERE verdict = 'not known'
+        GROUP BY quantity, place
+    )
+    HAVING count(*) > 0
+),
+
+without_data AS (
+    SELECT
+        4 AS kind,
+        1 AS within,
+        concat(
+            'What changed is not known: ',
+            if(
+                (SELECT count(*) FROM period_difference) > 0,
+                'no connections, handshakes or CPU time of this choice are loaded',
+                'no records of connections (SMF 119-11, 119-12 or 119-2) with a known time are loaded'
+            ),
+            '.'
+        ) AS sentence,
+        'not enough data' AS status,
+        'period_difference' AS evidence_metric,
+        system_condition AS evidence_condition,
+        from_utc AS evidence_from_utc,
+        to_utc AS evidence_to_utc
+    FROM statement_filter
+    WHERE (SELECT count(*) FROM compared) = 0
+),
+
+policy AS (
+    SELECT
+        2 AS kind,
+        1 AS within,
+        format(
+            '{} of the AT-TLS policy changed{}{}.',
+            counted_text(count(*), 'setting'),
+            if(count(*) = 1, ': ', ', the first by name: '),
+            arg_min(
+                setting_text(
+                    p.system || ', ' || p.setting,
+                    array_to_string(p.earlier_values, ', '),
+                    array_to_string(p.later_values, ', ')
+                ),
+                (p.system, p.setting)
+            )
+        ) AS sentence,
         count(*) AS value,
         'settings' AS unit,
         'counted' AS status,
         'period_comparison' AS evidence_metric,
         'subject,value,system' AS evidence_by,
         concat_ws(' AND ', 'subject = ''AT-TLS policy''', any_value(f.system_condition)) AS evidence_condition,
+        ['earlier', 'later'] AS evidence_columns,
         any_value(f.from_utc) AS evidence_from_utc,
         any_value(f.to_utc) AS evidence_to_utc
-    FROM policy_setting_change AS p
-    CROSS JOIN statement_filter AS f
+    FROM policy_difference AS p
+    INNER JOIN statement_filter AS f ON is_chosen(f.systems, p.system)
+    WHERE p.setting IS NOT NULL
     HAVING count(*) > 0
 )
 
 SELECT
-    subject::VARCHAR AS subject,
-    rank::BIGINT AS rank,
+    'change' AS subject,
+    row_number() OVER (ORDER BY kind, within)::BIGINT AS rank,
+    system::VARCHAR AS system,
     sentence::VARCHAR AS sentence,
     value::DOUBLE AS value,
+    low::DOUBLE AS low,
+    high::DOUBLE AS high,
     unit::VARCHAR AS unit,
     first_day::DATE AS first_day,
     last_day::DATE AS last_day,
@@ -215,9 +203,13 @@ SELECT
     evidence_from_utc::TIMESTAMPTZ AS evidence_from_utc,
     evidence_to_utc::TIMESTAMPTZ AS evidence_to_utc
 FROM (
-    SELECT * FROM stated
+    SELECT * FROM beyond_noise
     UNION ALL BY NAME
-    SELECT * FROM unknown
+    SELECT * FROM policy
     UNION ALL BY NAME
-    SELECT * FROM policy_change
+    SELECT * FROM within_noise
+    UNION ALL BY NAME
+    SELECT * FROM not_known
+    UNION ALL BY NAME
+    SELECT * FROM without_data
 )

@@ -33,12 +33,7 @@ stated AS (
         format(
             '{}: {} cover {} of {} ({}) from {} to {}.',
             c.system,
-            CASE c.source
-                WHEN '119-11' THEN 'zERT details (SMF 119-11)'
-                WHEN '119-12' THEN 'zERT summaries (SMF 119-12)'
-                WHEN '70' THEN 'records of CPU time (SMF 70)'
-                ELSE 'RMF reports'
-            END,
+            records_text(c.source),
             number_text(c.covered_hours),
             counted_text(c.hours, 'hour'),
             percent_text(100 * c.covered_hours / c.hours),

@@ -12,7 +12,7 @@ WITH subject AS (
         (3, 'exposure', 'What is unprotected', []),
         (4, 'old versions', 'What uses old versions', []),
         (5, 'certificates', 'What will expire', ['period', 'stack', 'role']),
-        (6, 'change', 'What changed', ['stack', 'role']),
+        (6, 'change', 'What changed', ['stack', 'port', 'job', 'role']),
         (7, 'coverage', 'What the data cover', ['stack', 'port', 'job', 'role']),
         (8, 'runs', 'What is left out', ['stack', 'port', 'job', 'role'])
     ) AS of_subject (place, subject, heading, not_followed)
