@@ -30,7 +30,7 @@ from zscope.schemas.arrow import create_table
 from zscope.schemas.reference import reference_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from tests.pipelines.metrics.case_tables import Row
@@ -101,7 +101,7 @@ class StepTables:
             itself = [name] if found.keep and by is not None else []
             filled = {table for table, rows in given.items() if rows}
             for step in (*steps_between(name, given), *itself):
-                if self._fill(declared()[step], filled, has_parameters=bool(parameters)):
+                if self.fill(declared()[step], filled, has_parameters=bool(parameters)):
                     filled.add(step)
             self._execute(_last(found, by))
             returned = self._fetched()
@@ -110,21 +110,17 @@ class StepTables:
             return returned
 
     @contextmanager
-    def computed(
-        self, name: str, fill: Callable[[duckdb.DuckDBPyConnection], AbstractSet[str]]
-    ) -> Iterator[None]:
-        """Have the rows of all steps below a metric, for several queries.
+    def filled(
+        self, fill: Callable[[duckdb.DuckDBPyConnection], AbstractSet[str]]
+    ) -> Iterator[StepsOnDemand]:
+        """Have the steps below metrics computed when they are asked for.
 
         The function fills tables, and steps that are computed in Python, and returns their names.
         """
         with self._undone({}):
-            filled = {*fill(self.connection)}
-            for step in steps_between(name, {}):
-                if self._fill(declared()[step], filled, has_parameters=False):
-                    filled.add(step)
-            yield
+            yield StepsOnDemand(self, {*fill(self.connection)})
 
-    def _fill(self, step: Metric, filled: AbstractSet[str], *, has_parameters: bool) -> int:
+    def fill(self, step: Metric, filled: AbstractSet[str], *, has_parameters: bool) -> int:
         """Compute a step and return the number of its rows; without rows to read, only the first time."""
         sql = view_sql(step)
         has_input = has_parameters or not filled.isdisjoint(step.inputs)
@@ -136,6 +132,10 @@ class StepTables:
             self._empty.add(sql)
         assert isinstance(rows, int)
         return rows
+
+    def plan_for(self, parameters: str) -> None:
+        """Name the parameters that are set: statements that read them are planned again."""
+        self._set = parameters
 
     def types(self, sql: str) -> dict[str, str]:
         """Return the columns that a statement returns, with their types."""
@@ -155,10 +155,10 @@ class StepTables:
         try:
             for variable, value in parameters.items():
                 self.connection.execute(f"SET VARIABLE {variable} = ?", [value])
-            self._set = repr(sorted(parameters.items()))
+            self.plan_for(repr(sorted(parameters.items())))
             yield
         finally:
-            self._set = ""
+            self.plan_for("")
             self.connection.execute("ROLLBACK")
             for variable in parameters:
                 self.connection.execute(f"RESET VARIABLE {variable}")
@@ -184,6 +184,51 @@ class StepTables:
             self._planned[key] = f"planned_{len(self._planned)}"
             self.connection.execute(f"PREPARE {self._planned[key]} AS {sql}")
         self.connection.execute(f"EXECUTE {self._planned[key]}")
+
+
+class StepsOnDemand:
+    """Tables that are filled, and the steps that were computed from them: each once for each choice."""
+
+    def __init__(self, tables: StepTables, filled: set[str]) -> None:
+        self.connection = tables.connection
+        self._tables = tables
+        self._filled = filled
+        self._computed: dict[str, str] = {}
+        """The parameters that each step was computed with."""
+
+    @contextmanager
+    def chosen(self, settings: Collection[str], *names: str) -> Iterator[None]:
+        """Have the rows of metrics for settings: SQL statements that set their parameters."""
+        by_variable = {text.split()[2]: text for text in settings}
+        for text in by_variable.values():
+            self.connection.execute(text)
+        for step in dict.fromkeys(chain.from_iterable(map(_with_steps_below, names))):
+            read = [text for variable, text in by_variable.items() if variable in _settable(step)]
+            self._compute(declared()[step], "; ".join(sorted(read)))
+        yield
+        for variable in by_variable:
+            self.connection.execute(f"RESET VARIABLE {variable}")
+
+    def _compute(self, step: Metric, parameters: str) -> None:
+        if step.computed_by or self._computed.get(step.name) == parameters:
+            return
+        if step.name in self._computed:
+            self.connection.execute(f"DELETE FROM {step.name}")
+        self._tables.plan_for(parameters)
+        if self._tables.fill(step, self._filled, has_parameters=bool(parameters)):
+            self._filled.add(step.name)
+        self._tables.plan_for("")
+        self._computed[step.name] = parameters
+
+
+@cache
+def _with_steps_below(name: str) -> tuple[str, ...]:
+    return (*steps_between(name, {}), name)
+
+
+@cache
+def _settable(name: str) -> frozenset[str]:
+    return frozenset(settable(name))
 
 
 def steps_between(name: str, given: Mapping[str, object]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,11 @@ from tests.pipelines.metrics.metric_steps import step_tables
 from tests.sample_stores import SAMPLE, load_sample
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.metrics import declared, metric, needed, settable, statement, view_sql
-from zscope.pipelines.metrics.metric_statements import MetricSelection
+from zscope.pipelines.metrics import MetricSelection, declared, metric, needed, statement, view_sql
+from zscope.pipelines.metrics.metric_statements import settings
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.history import HISTORY_SCHEMAS
 from zscope.samples import Recipe, RecordKind, generate
 from zscope.schemas.reference import reference_tables
 
@@ -27,22 +29,34 @@ if TYPE_CHECKING:
 
     import duckdb
     import pytest
+    from tests.pipelines.metrics.metric_steps import StepsOnDemand
 
 Row = dict[str, Any]
 
 NAME = "statement"
+NO_JOB = "NONE"
+"""A job that no store has."""
 SUBJECTS = ("price", "saving", "exposure", "old versions", "certificates", "change", "coverage", "runs")
 """The subjects of statements, in their order."""
-COMPUTED = "cost_estimate"
-_WITH_FILTERS = {"statement_filter", "compared_period"}
-"""The steps with the parameters that filters set."""
+READ = (
+    NAME,
+    "tls_price_change",
+    "period_difference",
+    "period_cause",
+    "handshake_mix",
+    "benchmark",
+    "connection_detail",
+)
+"""The metrics that the pages of statements and the report show, besides those that statements are from."""
+COMPUTED = ("cost_estimate", "cost_change")
+"""The steps that are computed in Python."""
 _MIX = {
     RecordKind.ZERT_DETAIL: 0.4,
     RecordKind.ZERT_SUMMARY: 0.15,
     RecordKind.TCP_TERM: 0.2,
     RecordKind.RMF_CPU: 0.25,
 }
-_CPU = ("smf70_interval", "smf70_cpu", "rmf_interval", COMPUTED)
+_CPU = ("smf70_interval", "smf70_cpu", "rmf_interval", *COMPUTED)
 _DETAILS = ("smf119_zert_detail", "smf119_zert_dn", "smf119_tcp_term", "smf119_tcp_init")
 _ZERT = ("smf119_zert_detail", "smf119_zert_summary")
 
@@ -71,7 +85,7 @@ STORES: Mapping[str, ChangedStore] = {
     "the sample data": ChangedStore("On SRV2|SRV2: at most", loaded="demo"),
     "summaries only": ChangedStore(
         "in zERT summaries",
-        (*_deleted(*_DETAILS), f"UPDATE {COMPUTED} SET handshake_source = 'zERT summary'"),
+        (*_deleted(*_DETAILS), "UPDATE cost_estimate SET handshake_source = 'zERT summary'"),
     ),
     "no policy": ChangedStore("connections whose rule is not known|that needs a price"),
     "details of a quarter of an hour": ChangedStore(
@@ -87,7 +101,7 @@ STORES: Mapping[str, ChangedStore] = {
         "in zERT details", ("UPDATE smf119_zert_detail SET handshake_role = 1 WHERE handshake_role > 0",)
     ),
     "of an earlier version": ChangedStore(
-        "no estimate for SYSA, SYSB yet|zscope store rebuild", _deleted(COMPUTED, where="true")
+        "no estimate for SYSA, SYSB yet|zscope store rebuild", _deleted(*COMPUTED)
     ),
     "no CPU time": ChangedStore("no CPU time (SMF 70-1, or RMF reports) is loaded", _deleted(*_CPU)),
     "no time zone": ChangedStore("the time zone of SYSA, SYSB is not known", loaded="unzoned"),
@@ -129,8 +143,8 @@ def loaded_store(factory: pytest.TempPathFactory, name: str) -> Path:
 
 
 @contextmanager
-def computed(store: Path | None, changed: ChangedStore) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Have the steps of the metric computed for a changed store."""
+def changed_store(store: Path | None, changed: ChangedStore) -> Iterator[StepsOnDemand]:
+    """Have the tables of a changed store, and the rows of metrics when they are asked for."""
 
     def fill(connection: duckdb.DuckDBPyConnection) -> set[str]:
         filled = _copied(store, changed, connection) if store else set[str]()
@@ -138,13 +152,12 @@ def computed(store: Path | None, changed: ChangedStore) -> Iterator[duckdb.DuckD
             connection.execute(change)
         return filled
 
-    tables = step_tables()
-    with tables.computed(NAME, fill):
-        yield tables.connection
+    with step_tables().filled(fill) as steps:
+        yield steps
 
 
 def _copied(store: Path, changed: ChangedStore, connection: duckdb.DuckDBPyConnection) -> set[str]:
-    """Copy the tables that the metric reads, and return those that have rows."""
+    """Copy the tables of a store, and return those that have rows."""
     filled = set()
     for table, stored in _tables_read(store).items():
         rows = stored
@@ -152,17 +165,19 @@ def _copied(store: Path, changed: ChangedStore, connection: duckdb.DuckDBPyConne
             rows = rows.filter(pc.field("system") == changed.only)
         if rows.num_rows:
             filled.add(table)
-            _add_copies(connection, table, rows, () if table == COMPUTED else changed.copies)
+            _add_copies(connection, table, rows, () if table in COMPUTED else changed.copies)
     return filled
 
 
 @cache
 def _tables_read(store: Path) -> Mapping[str, pa.Table]:
-    """The tables of a store that the metric reads; several stores are changed copies of one."""
-    read = [name for name in needed(NAME) if name not in declared() and name not in reference_tables()]
+    """The tables of a store that statements, their pages and the report read, for all its changed copies."""
+    read = {name for metric in READ for name in needed(metric)} - declared().keys()
+    read |= {"run", *HISTORY_SCHEMAS}
     with open_reader(store) as reader:
         return {
-            table: reader.execute(f"SELECT * FROM {table}").to_arrow_table() for table in (*read, COMPUTED)
+            table: reader.execute(f"SELECT * FROM {table}").to_arrow_table()
+            for table in (*sorted(read - reference_tables().keys()), *COMPUTED)
         }
 
 
@@ -182,33 +197,48 @@ def _add_copies(
     connection.unregister("rows_to_copy")
 
 
-def statements_of(connection: duckdb.DuckDBPyConnection, chosen: Mapping[str, object]) -> list[Row]:
-    """Return all statements for filters, given as parameters, which stay set for the evidence."""
-    for parameter in settable(NAME):
-        connection.execute(f"RESET VARIABLE {parameter}")
-    for parameter, value in chosen.items():
-        connection.execute(f"SET VARIABLE {parameter} = ?", [value])
-    for step in _steps_by_filters():
-        connection.execute(f"DELETE FROM {step}")
-        connection.execute(f"INSERT INTO {step} BY NAME {view_sql(metric(step))}")
-    return rows_of(connection, view_sql(metric(NAME)))
+def selections(steps: StepsOnDemand) -> dict[str, MetricSelection]:
+    """Return a system, a port, a job and a day with many connections, and what has none."""
+    with steps.chosen((), "posture_hour"):
+        [most] = rows_of(
+            steps.connection,
+            "SELECT mode(system) AS system, mode(server_port) AS port, mode(job_name) AS job, "
+            "time_bucket(INTERVAL 24 HOUR, mode(hour_utc)) AS day FROM posture_hour",
+        )
+        apart = rows_of(
+            steps.connection,
+            "WITH pair AS (SELECT DISTINCT server_port AS port, job_name AS job FROM posture_hour) "
+            "SELECT port, job FROM (SELECT DISTINCT port FROM pair WHERE port IS NOT NULL) "
+            "CROSS JOIN (SELECT DISTINCT job FROM pair WHERE job IS NOT NULL) "
+            "EXCEPT SELECT port, job FROM pair ORDER BY ALL LIMIT 1",
+        )
+    day = most["day"] or datetime(2026, 3, 2, tzinfo=UTC)
+    [none] = apart or [{"port": 1, "job": NO_JOB}]
+    return {
+        "system": MetricSelection((most["system"] or "SYSA",)),
+        "port": MetricSelection(chosen={"port": [most["port"] or 443]}),
+        "job": MetricSelection(chosen={"job": [most["job"] or "WEB1"]}),
+        "day": MetricSelection(begin=day, end=day + timedelta(days=1)),
+        "no match": MetricSelection(chosen={"port": [none["port"]], "job": [none["job"]]}),
+    }
 
 
-@cache
-def _steps_by_filters() -> tuple[str, ...]:
-    """The steps whose rows depend on filters, each after those it reads."""
-    steps = (name for name in needed(NAME) if name in declared() and name != NAME)
-    return tuple(name for name in steps if not _WITH_FILTERS.isdisjoint(needed(name)))
+def statements_of(steps: StepsOnDemand, chosen: MetricSelection) -> list[Row]:
+    """Return all statements for filters."""
+    return _rows(steps, NAME, chosen, view_sql(metric(NAME)))
 
 
-def evidence_of(connection: duckdb.DuckDBPyConnection, said: Row) -> list[Row]:
-    """Return the rows behind a statement."""
-    by = said["evidence_by"]
-    selection = MetricSelection(
-        begin=said["evidence_from_utc"], end=said["evidence_to_utc"], where=said["evidence_condition"] or ""
-    )
-    sql = statement(metric(said["evidence_metric"]), by and by.split(","), selection)
-    return rows_of(connection, sql)
+def evidence_of(steps: StepsOnDemand, said: Row) -> list[Row]:
+    """Return the rows behind a statement, as the command for its evidence prints them."""
+    by, name = said["evidence_by"], said["evidence_metric"]
+    begin, end = said["evidence_from_utc"], said["evidence_to_utc"]
+    selection = MetricSelection(begin=begin, end=end, where=said["evidence_condition"] or "")
+    return _rows(steps, name, selection, statement(metric(name), by and by.split(","), selection))
+
+
+def _rows(steps: StepsOnDemand, name: str, chosen: MetricSelection, sql: str) -> list[Row]:
+    with steps.chosen(settings(metric(name), chosen), name):
+        return rows_of(steps.connection, sql)
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:

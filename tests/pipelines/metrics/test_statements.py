@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +11,22 @@ import pytest
 from tests.pipelines.metrics.statement_stores import (
     STORES,
     SUBJECTS,
-    computed,
+    changed_store,
     evidence_of,
     loaded_store,
-    rows_of,
+    selections,
     statements_of,
 )
 
+from zscope.pipelines.metrics import MetricSelection
 from zscope.pipelines.quantities import counted, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    import duckdb
     from click.testing import Result
+    from tests.pipelines.metrics.metric_steps import StepsOnDemand
 
 Row = dict[str, Any]
 
@@ -51,38 +52,18 @@ def test_statements_have_the_figures_of_their_evidence(
         store: Path | None = demo[0]
     else:
         store = loaded_store(tmp_path_factory, changed.loaded) if changed.loaded else None
-    with computed(store, changed) as connection:
-        whole = statements_of(connection, {})
-        _check_all(connection, whole)
+    with changed_store(store, changed) as steps:
+        whole = statements_of(steps, MetricSelection())
+        _check_all(steps, whole)
         text = "\n".join(row["sentence"] for row in whole)
         assert any(says in text for says in changed.says.split("|")), text
-        for chosen in _filters(connection):
-            part = statements_of(connection, chosen)
-            _check_all(connection, part)
+        for chosen in selections(steps).values():
+            part = statements_of(steps, chosen)
+            _check_all(steps, part)
             _check_part(part, whole)
 
 
-def _filters(connection: duckdb.DuckDBPyConnection) -> list[Mapping[str, object]]:
-    """A system, a port, a job and a day with many connections, and a port without any."""
-    [most] = rows_of(
-        connection,
-        "SELECT mode(system) AS system, mode(server_port) AS port, mode(job_name) AS job, "
-        "time_bucket(INTERVAL 24 HOUR, mode(hour_utc)) AS day FROM posture_hour",
-    )
-    day = most["day"] or datetime(2026, 3, 2, tzinfo=UTC)
-    return [
-        {"chosen_systems": [most["system"] or "SYSA"]},
-        {"chosen_ports": [most["port"] or 443]},
-        {"chosen_jobs": [most["job"] or "WEB1"]},
-        {
-            **dict.fromkeys(("chosen_from", "later_from"), day),
-            **dict.fromkeys(("chosen_to", "later_to"), day + timedelta(days=1)),
-        },
-        {"chosen_ports": [1], "chosen_systems": ["NONE"]},
-    ]
-
-
-def _check_all(connection: duckdb.DuckDBPyConnection, said: Sequence[Row]) -> None:
+def _check_all(steps: StepsOnDemand, said: Sequence[Row]) -> None:
     subjects = dict.fromkeys(row["subject"] for row in said)
     assert list(subjects) == [subject for subject in SUBJECTS if subject in subjects]
     assert subjects.keys() >= {*SUBJECTS} - {"old versions", "runs"}
@@ -95,7 +76,7 @@ def _check_all(connection: duckdb.DuckDBPyConnection, said: Sequence[Row]) -> No
             assert (row["value"], row["low"], row["high"]) == (None, None, None), sentence
             continue
         _check_range(row)
-        _CHECKS[row["subject"]](row, evidence_of(connection, row))
+        _CHECKS[row["subject"]](row, evidence_of(steps, row))
 
 
 def _check_range(row: Row) -> None:
