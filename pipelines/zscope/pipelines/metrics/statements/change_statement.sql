@@ -177,7 +177,8 @@ policy AS (
         any_value(f.from_utc) AS evidence_from_utc,
         any_value(f.to_utc) AS evidence_to_utc
     FROM policy_difference AS p
-    INNER JOIN statement_filter AS f ON is_chosen(f.systems, p.system)
+    -- Settings are of a system, not of a port or job.
+    INNER JOIN statement_filter AS f ON is_chosen(f.systems, p.system) AND f.ports IS NULL AND f.jobs IS NULL
     WHERE p.setting IS NOT NULL
     HAVING count(*) > 0
 )

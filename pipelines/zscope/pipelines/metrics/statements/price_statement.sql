@@ -104,11 +104,11 @@ unknown AS (
                     '; ',
                     if(
                         (SELECT count(*) FROM posture_hour AS h WHERE is_chosen(f.systems, h.system)) = 0,
-                        'no handshakes (SMF 119-11 or 119-12) are loaded', NULL
+                        'no handshakes (SMF 119-11 or 119-12)' || f.of_systems || ' are loaded', NULL
                     ),
                     if(
                         (SELECT count(*) FROM cpu_system AS c WHERE is_chosen(f.systems, c.system)) = 0,
-                        'no CPU time (SMF 70-1, or RMF reports) is loaded', NULL
+                        'no CPU time (SMF 70-1, or RMF reports)' || f.of_systems || ' is loaded', NULL
                     ),
                     (
                         SELECT
