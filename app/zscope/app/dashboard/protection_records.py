@@ -6,19 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from zscope.app.dashboard.drawing import grid
 from zscope.pipelines.quantities import percent
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from zscope.app.dashboard.page_data import PageData
 
 POSTURE = "tls_posture"
+_OLD_VERSION = "100 * old_version_connections / connections AS old_version_of_all_pct"
+_OF_RECORDS = (
+    "source", "connections", "unprotected_connections", "unprotected_pct", "old_version_connections",
+    "old_version_of_all_pct", "covered_pct", "covered_hours", "hours",
+)  # fmt: skip
 
 
 def protection_records(data: PageData) -> list[dict[str, Any]]:
     """Return the sources of the posture with their connections and hours, the one with the most first."""
-    rows = [row for row in data.metric(POSTURE, []).to_pylist() if row["connections"]]
-    return sorted(rows, key=lambda row: -row["connections"])
+    rows: list[dict[str, Any]] = _protection_records(data).to_pylist()
+    return rows
+
+
+def _protection_records(data: PageData) -> pa.Table:
+    most_first = "WHERE connections > 0 ORDER BY connections DESC, source"
+    return data.found(POSTURE, f"SELECT *, {_OLD_VERSION} FROM found {most_first}", [])
 
 
 def of_records(records: dict[str, Any]) -> str:
@@ -54,8 +67,9 @@ def records_and_coverage(source: str, covered_hours: float | None, hours: float 
 
 
 def chosen_records(data: PageData, key: str) -> dict[str, Any] | None:
-    """Name the source whose shares are shown, let the user choose if there are two; None without any."""
-    every = protection_records(data)
+    """Show the sources, and let the user choose the one whose shares are shown; None without any."""
+    table = _protection_records(data)
+    every: list[dict[str, Any]] = table.to_pylist()
     if not every:
         return None
     chosen = every[0]
@@ -65,9 +79,9 @@ def chosen_records(data: PageData, key: str) -> dict[str, Any] | None:
             bind="query-params", persist_state="session",
         )  # fmt: skip
         chosen = next((row for row in every if row["source"] == source), chosen)
-    st.caption(f"Shares of {chosen['connections']:,} connections in {records_named(chosen)}.")
-    for other in every:
-        if other is not chosen:
-            count = f"{other['connections']:,} connections"
-            st.caption(f"On other days or systems, {count} in {records_named(other)} count.")
+        st.caption(
+            "Shares of the connections in the records that are chosen; the others count on other days or "
+            "systems."
+        )
+    grid(table, key.replace("_", "-"), sources=[POSTURE], columns=_OF_RECORDS)
     return chosen

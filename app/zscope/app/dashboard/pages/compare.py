@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.style import Chart
 
 
+LEFT_OUT = "left_out_hour"
 NOISE = {True: "more than noise", False: "within noise", None: "no interval"}
 """Labels of the values of `distinguishable`."""
 
@@ -210,6 +211,11 @@ _ENOUGH = 2
 
 def render(data: PageData) -> None:
     """Draw the page."""
+    _compared(data)
+    _left_out(data)
+
+
+def _compared(data: PageData) -> None:
     every = runs(data)
     warn_about_unusable_runs(data)
     if len(every) < _ENOUGH:
@@ -310,6 +316,14 @@ def _intervals(data: PageData, side: str, baseline: BenchmarkRun, candidate: Ben
         "at its start or end, or have no CPU data. The tooltip and the data below show the reason."
     )
     draw_intervals(table.take(of_side), measure, (baseline.name, candidate.name), "compare-intervals")
+
+
+def _left_out(data: PageData) -> None:
+    """Draw the hours that shares, rates and prices leave out, because they have benchmark runs."""
+    hours = data.metric(LEFT_OUT, ["system"])
+    if hours.num_rows:
+        st.header("Hours that figures of production leave out")
+        grid(hours, "compare-left-out", sources=[LEFT_OUT])
 
 
 def _environments(baseline: BenchmarkRun, candidate: BenchmarkRun) -> None:

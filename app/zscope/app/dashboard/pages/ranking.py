@@ -37,7 +37,8 @@ _CAUSE_COLUMNS = (
     "system", "quantity", "cause", "part", "earlier", "later", "change", "low", "high", "unit"
 )  # fmt: skip
 _CHANGE_COLUMNS = (
-    "subject", "value", "earlier", "later", "change_pct", "earlier_pct", "later_pct", "why"
+    "subject", "value", "earlier", "later", "earlier_per_hour", "later_per_hour", "change_pct",
+    "earlier_pct", "later_pct", "why"
 )  # fmt: skip
 
 

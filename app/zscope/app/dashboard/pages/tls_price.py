@@ -52,6 +52,10 @@ _OF_PRICE = (
     "high_lpar_pct", "peak_pct", "msu", "low_msu", "high_msu", "price", "low_price", "high_price",
     "why_no_msu", "ziip_s_per_day", "card_operations_per_day", "why",
 )  # fmt: skip
+_OF_SHARE = (
+    "system", "job_name", "server_port", "status", "cpu_s_per_day", "low_cpu_s_per_day",
+    "high_cpu_s_per_day", "share_pct", "lpar_pct", "high_lpar_pct", "msu", "low_msu", "high_msu",
+)  # fmt: skip
 _OF_ADVICE = (
     "sentence", "status", "saving_s_per_day", "saving_low_s_per_day", "saving_high_s_per_day", "statement",
     "parameter", "recommended", "value_today", "set_in", "why_full", "reference_ids", "why",
@@ -163,9 +167,11 @@ def _without_price(data: PageData) -> None:
             plain(price["sentence"], _LONGEST),
             "zscope ingest SMF.DUMP --select '119(11,12),70(1),30,72(3)' --timezone +01:00",
         )
-        return
-    _headline(shares)
-    _advice(data)
+    else:
+        _headline(shares)
+        grid(shares, "tls-price-chosen", sources=[PRICE], columns=_OF_SHARE)
+    if data.metric(ADVICE).num_rows:
+        _advice(data)
     without_effect(data.without_effect(PRICE))
 
 
@@ -366,8 +372,10 @@ def _between(price: PriceRange) -> str:
 
 def _advice(data: PageData) -> None:
     st.header("What a change would save")
+    # Only the advice for ports tells them apart.
+    scopes = ("port",) if data.filters.ports else ("system", "rule", "port")
     scope = st.segmented_control(
-        "Of", ("system", "rule", "port"), default="system", required=True, format_func=str.capitalize,
+        "Of", scopes, default=scopes[0], required=True, format_func=str.capitalize,
         key="tls_advice_of", bind="query-params", persist_state="session",
     )  # fmt: skip
     for basis, title, words in (

@@ -103,7 +103,7 @@ STATEMENT_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "old versions": ("posture", {"posture_part": "Protection"}),
     "certificates": ("posture", {"posture_part": "Certificates"}),
     "change": ("ranking", {}),
-    "coverage": ("quality", {}),
+    "coverage": ("quality", {"quality_part": "Coverage"}),
     "runs": ("compare", {}),
 }
 """The page with the evidence of each statement, and the parameters of its address."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import no_data, number, picture
+from zscope.app.dashboard.drawing import grid, no_data, number, picture
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.posture.certificates import certificates_section
 from zscope.app.dashboard.pages.posture.findings import findings_section
@@ -83,6 +83,8 @@ WEAKNESSES = (
     Weakness("anonymous", "anonymous", of_tls=True, always=False),
     Weakness("short key", "short_key", of_tls=True, always=False),
 )
+_WHERE = ("source", "system", "job_name", "server_port")
+_MOST_PLACES = 100
 _COLUMNS = pa.schema(
     [("kind", pa.string()), ("of", pa.string()), ("found", pa.int64()), ("out_of", pa.int64()),
      ("share_pct", pa.float64())]
@@ -104,6 +106,17 @@ def by_place(data: PageData, place: PostureGroup, weight: Weight, where: str, mo
         for row in rows[:most]
     ]
     return _long(named, weight, [pa.field("place", pa.string())])
+
+
+def places_with(data: PageData, weakness: Weakness) -> pa.Table:
+    """Return the jobs and ports with connections that have a weakness, those with the most first."""
+    column = f"{weakness.counted}_connections"
+    return data.found(
+        "tls_posture",
+        f"SELECT {', '.join(_WHERE)}, {column}, connections, covered_pct FROM found WHERE {column} > 0 "
+        f"ORDER BY {column} DESC, system DESC, job_name DESC, server_port DESC LIMIT {_MOST_PLACES}",
+        _WHERE,
+    )
 
 
 def over_time(data: PageData, by: Span, weight: Weight, where: str) -> pa.Table:
@@ -176,8 +189,18 @@ def protection_section(data: PageData) -> None:
         "TLS. "
         "Old versions are SSL, TLSv1.0 and TLSv1.1; weak encryption is 3DES, RC4 and weaker."
     )
+    _places(data)
     _by_place(data, place, weight, where)
     _over_time(data, weight, where)
+
+
+def _places(data: PageData) -> None:
+    """Draw the jobs and ports whose connections the statements of the Overview are about."""
+    for weakness in WEAKNESSES[:2]:
+        table = places_with(data, weakness)
+        if table.num_rows:
+            st.markdown(f"**{weakness.name.capitalize()}, by job and port**, the most connections first")
+            grid(table, f"protection-{weakness.counted.replace('_', '-')}", sources=["tls_posture"])
 
 
 def _share(weakness: Weakness, weight: Weight) -> str:

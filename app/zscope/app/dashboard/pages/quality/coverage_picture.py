@@ -110,7 +110,14 @@ def _sentences(found: list[CoveredSystem]) -> pa.Table:
     for system in found:
         of_system = {"system": system.system}
         rows += [
-            of_system | {"source": each.source, "covered_pct": each.covered_pct(), "missing": each.sentence}
+            of_system
+            | {
+                "source": each.source,
+                "covered_pct": each.covered_pct(),
+                "covered_hours": sum(row["covered_hours"] for row in each.rows),
+                "hours": sum(row["hours"] for row in each.rows),
+                "missing": each.sentence,
+            }
             for each in system.recorded
         ]
         if system.absent:
