@@ -13,7 +13,7 @@ from tests.app.dashboard.page_helpers import sql
 from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.filter_bar import ALL, Choices, ClockOffset, read_period
-from zscope.app.dashboard.registry import registered_pages
+from zscope.app.dashboard.registry import area_of, registered_pages
 from zscope.app.shared.dashboard_server import STORE
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 
@@ -198,15 +198,18 @@ def test_the_period_of_an_address(asked: list[str], words: str, days: list[str])
     assert (period.words, [day.isoformat() for day in period.days]) == (words, days)
 
 
-@pytest.mark.parametrize("name", [PAGE, "benchmark"])
-def test_links_of_the_menu_carry_the_filters(name: str, open_page: Open, world: Path) -> None:
+@pytest.mark.parametrize("name", [PAGE, "compare"])
+def test_links_to_the_pages_of_an_area_carry_the_filters(name: str, open_page: Open, world: Path) -> None:
     page = open_page(name, world, {"system": "CLI1", "port": ["443"]})
-    links = {link.proto.label: parse_qs(link.proto.query_string) for link in page.get("page_link")}
+    links = {link.proto.page: parse_qs(link.proto.query_string) for link in page.get("page_link")}
+    [opened] = (each for each in registered_pages() if each.name == name)
+    others = {each.name for each in area_of(opened)} - {name}
+    assert others
     assert {
         title
         for title, query in links.items()
         if query.items() >= {"system": ["CLI1"], "port": ["443"]}.items()
-    } >= {page.title for page in registered_pages()}
+    } >= others
     assert page.query_params["system"] == "CLI1"
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from tests.app.dashboard.conftest import words
 
 from zscope.app.dashboard import pages
-from zscope.app.dashboard.registry import registered_pages
+from zscope.app.dashboard.registry import Area, registered_pages
+from zscope.pipelines.store.parquet_files import parquet_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from tests.app.dashboard.conftest import Open
 
 ADDRESSES = [
-    "", "tls_price", "ranking", "policy", "cpu_per_transaction", "handshakes", "resumption", "ciphers",
-    "posture", "benchmark", "compare", "practices", "mq_channels", "zvm_links", "ztpf_floods",
-    "connections", "cpu", "workload", "quality", "workbench", "fields",
+    "", "tls_price", "cpu_per_transaction", "handshakes", "resumption", "ranking", "posture", "ciphers",
+    "policy", "benchmark", "compare", "practices", "mq_channels", "zvm_links", "ztpf_floods",
+    "connections", "workbench", "fields", "quality", "cpu", "workload",
 ]  # fmt: skip
 """Readers have links to these addresses; a new page may stand between them."""
 TOY = '''
@@ -30,7 +31,7 @@ import streamlit as st
 
 from zscope.app.dashboard.registry import Page
 
-PAGE = Page(title="Toy", icon="toys", section="Toys", order=45)
+PAGE = Page(title="Toy", icon="toys", area="Traffic", order=25)
 
 
 def render(data):
@@ -53,15 +54,36 @@ def test_pages_keep_their_addresses_and_order() -> None:
     assert registered_pages()[0].name == "overview"
 
 
-def test_sections_of_the_navigation_are_not_interrupted() -> None:
-    sections = [page.section for page in registered_pages()]
-    assert list(dict.fromkeys(sections)) == ["TLS", "Benchmark", "Other systems", "Data"]
-    assert sections == sorted(sections, key=list(dict.fromkeys(sections)).index)
+def test_pages_are_in_seven_areas() -> None:
+    areas = [page.area for page in registered_pages()]
+    assert tuple(dict.fromkeys(areas)) == get_args(Area)
+    assert areas == sorted(areas, key=get_args(Area).index)
 
 
-def test_each_page_has_its_own_place_in_the_order() -> None:
-    orders = [page.order for page in registered_pages()]
-    assert len(orders) == len(set(orders))
+def test_each_page_has_its_own_place_in_its_area() -> None:
+    places = [(page.area, page.order) for page in registered_pages()]
+    assert len(places) == len(set(places))
+
+
+def test_needed_tables_are_declared() -> None:
+    needed = {table for page in registered_pages() if page.needs for table in page.needs.tables}
+    assert needed
+    assert needed <= {*parquet_tables()}
+
+
+def test_pages_of_other_systems_appear_with_their_data(drawn_page: Open, world: Path, systems: Path) -> None:
+    others = {"mq_channels", "zvm_links", "ztpf_floods"}
+
+    def named(store: Path) -> dict[str, str]:
+        links = drawn_page("benchmark", store).get("page_link")
+        return {link.proto.page: link.proto.label for link in links if link.proto.page in others}
+
+    assert named(systems) == {page.name: page.title for page in registered_pages() if page.name in others}
+    waiting = named(world)
+    assert waiting.keys() == others
+    assert waiting["zvm_links"] == "z/VM links (FCX112 and FCX215 of Performance Toolkit)"
+    assert "appear with their data" in words(drawn_page("benchmark", world))
+    assert "appear with their data" not in words(drawn_page("benchmark", systems))
 
 
 def test_a_page_is_one_file(toy: str, open_page: Open, empty: Path) -> None:

@@ -2,7 +2,7 @@
 
 The address is always complete: what the reader chooses is added to it at once, and links from page to page
 carry it. So Refresh, Back, a bookmark and a link sent to somebody show the same rows. A filter that was not
-touched is in neither.
+touched is in neither. The menu of Streamlit opens a page without parameters, so they are added then.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +19,22 @@ FILTER_NAMES = ("period", "system", "stack", "port", "job", "role", "runs")
 """The parameters of an address, which are also the keys of the widgets."""
 _KNOWN = "filters_known"
 """In the session: the filters in the address after the last run."""
+_PAGE = "filters_page"
+"""In the session: the page of the last run."""
+
+
+def carry_filters() -> None:
+    """Add the filters to the address of a page that was opened by the menu.
+
+    Called before the navigation is drawn: the browser then has one entry in its history for the page. Back
+    and Forward bring their own filters, or none.
+    """
+    run = get_script_run_ctx()
+    page = run.page_script_hash if run else ""
+    opened = st.session_state.get(_PAGE, page) != page
+    st.session_state[_PAGE] = page
+    if run and opened and not run.is_history_navigation and not filters_in_address():
+        st.query_params.update(known_filters())
 
 
 def filters_in_address() -> dict[str, list[str]]:

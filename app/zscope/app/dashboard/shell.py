@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from zscope.app.dashboard.drawing import FILTERED, plain, synthetic_badge
-from zscope.app.dashboard.filter_address import filters_in_address, remember_filters
+from zscope.app.dashboard.filter_address import carry_filters, filters_in_address, remember_filters
 from zscope.app.dashboard.filter_bar import choices, filter_bar, filters_of_address
 from zscope.app.dashboard.links import keep_entries, page_link
 from zscope.app.dashboard.page_data import PageData, StoreQueries, TooManyRowsError
-from zscope.app.dashboard.registry import RegisteredPage, registered_pages
+from zscope.app.dashboard.registry import RegisteredPage, area_of, registered_pages
 from zscope.app.report.report_page import write_appendix, write_report_page
 from zscope.app.shared.dashboard_server import MEMORY, SIGN_IN, STORE, THREADS
 from zscope.app.shared.default_store import DEFAULT_STORE
@@ -28,8 +28,15 @@ from zscope.pipelines.store.sql_sandbox import QueryError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from streamlit.navigation.page import StreamlitPage
+
 NEW_DATA_CHECK_S = 10
 _ICON = "🔍"
+_FILLED = """
+    SELECT DISTINCT table_name FROM load_table
+    SEMI JOIN (FROM load WHERE status IN ('loaded', 'incomplete')) USING (load_id)
+    WHERE rows > 0
+"""
 
 
 def run() -> None:
@@ -37,28 +44,45 @@ def run() -> None:
     st.set_page_config("zscope", _ICON, layout="wide")
     if os.environ.get(SIGN_IN) and not _signed_in():
         return
-    current = st.navigation(list(_entries().values()), position="hidden")  # type: ignore[arg-type]
+    carry_filters()
+    entries = _entries(_without_data())
+    areas: dict[str, list[StreamlitPage]] = {}
+    for page in registered_pages():
+        # The area of the first page is the page.
+        areas.setdefault(page.area if page.address else "", []).append(entries[page.name])
+    current = st.navigation(areas, position="top")
     st.set_page_config(f"{current.title} - zscope")
     current.run()
 
 
 def show(name: str) -> None:
     """Draw one page without the navigation."""
-    st.navigation(list(_entries().values()), position="hidden")  # type: ignore[arg-type]
+    st.navigation([*_entries(_without_data()).values()], position="hidden")
     _draw(next(page for page in registered_pages() if page.name == name))
 
 
-def _entries() -> dict[str, object]:
+def _entries(without_data: frozenset[str]) -> dict[str, StreamlitPage]:
     """The entry of each page in the navigation, by its name; links between pages need them, too."""
-    entries: dict[str, object] = {
+    entries = {
         page.name: st.Page(
             partial(_draw, page), title=page.title, icon=f":material/{page.icon}:", url_path=page.name,
-            default=not page.address,
+            default=not page.address, visibility="hidden" if page.name in without_data else "visible",
         )
         for page in registered_pages()
     }  # fmt: skip
     keep_entries(entries)
     return entries
+
+
+def _without_data() -> frozenset[str]:
+    """The names of the pages whose data are not loaded."""
+    needs = {page.name: page.needs for page in registered_pages() if page.needs}
+    queries = _queries()
+    try:
+        found = queries.rows(queries.version(), _FILLED)["table_name"].to_pylist()
+    except (StoreError, QueryError):
+        found = []  # the page says what is wrong with the store
+    return frozenset(name for name, needed in needs.items() if not {*needed.tables} & {*found})
 
 
 def _signed_in() -> bool:
@@ -75,24 +99,46 @@ def queries_of(store: str, memory: str, threads: str) -> StoreQueries:
     return StoreQueries(Path(store), memory or None, int(threads) if threads else None)
 
 
-def _draw(page: RegisteredPage) -> None:
-    queries = queries_of(
+def _queries() -> StoreQueries:
+    return queries_of(
         os.environ.get(STORE, DEFAULT_STORE), os.environ.get(MEMORY, ""), os.environ.get(THREADS, "")
     )
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.title(page.title)
-        corner = st.container(horizontal=True, vertical_alignment="center", width="content")
+
+
+def _draw(page: RegisteredPage) -> None:
+    queries = _queries()
+    bar = st.container()
+    heading = st.container(horizontal=True, vertical_alignment="center", gap="small", key="heading")
+    heading.title(page.title, width="content")
     data: PageData | None = None
     with _errors_explained(queries):
         version = queries.version()
-        with corner:
-            _draw_store_name(queries, version)
-        data = PageData(queries, version, _filters(page, queries, version))
+        with bar:
+            data = PageData(queries, version, _filters(page, queries, version))
     # Before the page, which can take seconds, and after the filters, which its links carry.
-    _menu()
+    with heading:
+        shown = area_of(page, _without_data())
+        for other in shown:
+            if other.name != page.name:
+                page_link(other.name)
+        if data is not None:
+            st.space("stretch")
+            _draw_store_name(queries, data.version)
+            _offer_report(page, data)
     if data is not None:
-        _offer_report(page, data)
         _draw_content(page, data)
+        _name_absent(page)
+
+
+def _name_absent(page: RegisteredPage) -> None:
+    """Name the pages of the area that wait for their data."""
+    without_data = _without_data()
+    absent = [other for other in area_of(page) if other.name in without_data and other.name != page.name]
+    if absent:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="absent"):
+            st.caption("Pages that appear with their data:")
+            for other in absent:
+                page_link(other.name, f"{other.title} ({other.needs.brought_by})" if other.needs else "")
 
 
 def _draw_content(page: RegisteredPage, data: PageData) -> None:
@@ -115,36 +161,24 @@ def _filters(page: RegisteredPage, queries: StoreQueries, version: str) -> Filte
     return filters
 
 
-def _menu() -> None:
-    """Links to all pages, which carry the filters; those of Streamlit's own menu do not."""
-    section = ""
-    with st.sidebar, st.container(key="menu", gap="xxsmall"):
-        for page in registered_pages():
-            if page.section != section:
-                section = page.section
-                st.caption(section)
-            page_link(page.name)
-
-
 def _offer_report(page: RegisteredPage, data: PageData) -> None:
     """Draw the button that downloads the report for the filters; it is written when the button is clicked."""
     with _errors_explained(data.queries):
         filters = data.filters if page.filtered else filters_of_address(choices(data.queries, data.version))
         narrowed = replace(data, filters=filters, metrics_read=set())
         store = data.queries.store.resolve().name
-        with st.sidebar:
-            st.download_button(
-                "Report (HTML)", lambda: write_report_page(narrowed, store, datetime.now(UTC)).page,
-                "zscope-report.html", "text/html", key="report", icon=":material/download:",
-                on_click="ignore", help="A self-contained HTML file for the current filters: figures "
-                "and sentences. `zscope report` writes the same. It takes some seconds.",
-            )  # fmt: skip
-            st.download_button(
-                "Appendix (HTML)", lambda: write_appendix(narrowed, store, datetime.now(UTC)).page,
-                "zscope-report-appendix.html", "text/html", key="appendix", icon=":material/download:",
-                on_click="ignore", type="tertiary", help="All tables of the report, and the definitions of "
-                "what they show. `zscope report --appendix` writes the same.",
-            )  # fmt: skip
+        st.download_button(
+            "Report (HTML)", lambda: write_report_page(narrowed, store, datetime.now(UTC)).page,
+            "zscope-report.html", "text/html", key="report", icon=":material/download:",
+            on_click="ignore", help="A self-contained HTML file for the current filters: figures "
+            "and sentences. `zscope report` writes the same. It takes some seconds.",
+        )  # fmt: skip
+        st.download_button(
+            "Appendix (HTML)", lambda: write_appendix(narrowed, store, datetime.now(UTC)).page,
+            "zscope-report-appendix.html", "text/html", key="appendix", icon=":material/download:",
+            on_click="ignore", type="tertiary", help="All tables of the report, and the definitions of "
+            "what they show. `zscope report --appendix` writes the same.",
+        )  # fmt: skip
 
 
 @contextmanager

@@ -32,11 +32,11 @@ _ALWAYS: Mapping[str, str] = {
     "server.fileWatcherType": "none",
     "server.maxUploadSize": "1",  # the dashboard accepts no uploads
     "server.showEmailPrompt": "false",
-    "theme.paddingTop": "1.5rem",
+    "theme.paddingTop": "0.5rem",
     "theme.paddingBottom": "3rem",
     "theme.baseFontSize": "15",
     # Pages have headings of the first two levels: no level is skipped.
-    "theme.headingFontSizes": '["2.5rem", "1.65rem", "1.4rem"]',
+    "theme.headingFontSizes": '["1.9rem", "1.45rem", "1.25rem"]',
     # Captions have 60 % of this colour: still 4.9:1 on white.
     "theme.light.textColor": "#14161a",
     # Code in captions has 60 % of these colours, too.

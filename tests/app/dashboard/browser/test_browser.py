@@ -44,8 +44,10 @@ def test_every_page_is_drawn_and_accessible(
 
 def test_pages_are_reached_by_the_navigation(reader: Reader) -> None:
     reader.open("")
-    for page in PAGES[1:4]:
-        follow(reader, page.title)
+    for title in ("Price of TLS", "SQL workbench", "Overview"):
+        follow(reader, title)
+    for other in ("MQ channels", "z/VM links", "z/TPF floods"):  # their data are in the demo
+        follow(reader, other)
     reader.settle()
     reader.fine()
 
@@ -232,8 +234,14 @@ def load(store: Path, file: Path) -> None:
 
 
 def follow(reader: Reader, title: str) -> None:
-    """Follow a link of the menu."""
-    reader.page.get_by_test_id("stSidebar").get_by_role("link", name=title, exact=True).click()
+    """Open a page by the navigation."""
+    [page] = [page for page in PAGES if page.title == title]
+    menu = reader.page.get_by_test_id("stTopNav")
+    if page.address:
+        menu.get_by_role("button", name=page.area).click()
+        reader.page.get_by_role("menuitem", name=title, exact=True).click()
+    else:
+        menu.get_by_role("link", name=title, exact=True).click()
     expect(reader.page.locator("h1")).to_have_text(title)
     reader.settle()
 

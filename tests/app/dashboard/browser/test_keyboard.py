@@ -20,7 +20,9 @@ MOST_STOPS = 200
 def test_the_main_ways_need_no_mouse(reader: Reader) -> None:
     keys = reader.page.keyboard
     reader.open("")
-    tab_to(reader, "node.matches('[data-testid=stSidebar] a') && node.innerText.trim().endsWith('shakes')")
+    tab_to(reader, "node.matches('[data-testid=stTopNavSection]') && node.innerText.trim() === 'Traffic'")
+    keys.press("Enter")
+    expect(reader.page.get_by_role("menuitem", name="Handshakes")).to_be_focused()
     keys.press("Enter")
     expect(reader.page.locator("h1")).to_have_text("Handshakes")
     reader.settle()

@@ -103,7 +103,7 @@ def test_a_row_shows_its_connections_and_the_way_to_all(open_page: Open, world: 
     shown = listed(page, "connection_id")
     assert set(shown["server_port"]) == {port}
     assert set(shown["system"]) == {"CLI1"}
-    [link] = page.main.get("page_link")
+    [link] = [link for link in page.get("page_link") if link.proto.page == "connections"]
     assert parse_qs(link.proto.query_string) == {"system": ["CLI1"], "port": [str(port)]}
 
 

@@ -146,7 +146,7 @@ def intervals(data: PageData, starts: Mapping[str, datetime]) -> pa.Table:
     return interval_table(data.metric("run_interval", where=f"name IN ({names})").to_pylist(), starts)
 
 
-PAGE = Page(title="Compare runs", icon="compare_arrows", section="Benchmark", order=80, filtered=False)
+PAGE = Page(title="Compare runs", icon="compare_arrows", area="Benchmark", order=20, filtered=False)
 
 
 _NOISE_COLOURS = dict(zip(NOISE.values(), (BLUE, GREY, ORANGE), strict=True))

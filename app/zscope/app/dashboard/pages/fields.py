@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.pipelines.metrics import Metric
 
-PAGE = Page(title="Fields", icon="menu_book", section="Data", order=180, filtered=False)
+PAGE = Page(title="Fields", icon="menu_book", area="Explore", order=30, filtered=False)
 
 
 NO_TABLE = "(in no table)"

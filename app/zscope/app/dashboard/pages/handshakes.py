@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.time_axis import Span
 
-PAGE = Page(title="Handshakes", icon="handshake", section="TLS", order=30)
+PAGE = Page(title="Handshakes", icon="handshake", area="Traffic", order=10)
 
 
 HandshakeGroup = Literal["server_port", "job_name", "handshake_role", "system"]

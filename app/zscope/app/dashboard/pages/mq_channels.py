@@ -14,7 +14,7 @@ from zscope.app.dashboard.drawing import grid, no_data, picture, without_effect
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.page_data import MOST_ROWS
 from zscope.app.dashboard.published import published_section
-from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.registry import Needed, Page
 from zscope.app.dashboard.style import (
     BLUE,
     GREEN,
@@ -31,7 +31,13 @@ from zscope.app.dashboard.time_axis import PIECE, STEPS, in_pieces
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="MQ channels", icon="sync_alt", section="Other systems", order=100)
+PAGE = Page(
+    title="MQ channels", icon="sync_alt", area="Benchmark", order=40,
+    needs=Needed(
+        tables=("mq_channel", "mq_channel_initiator", "mq_task", "mq_round_trip"),
+        brought_by="SMF 115-231 and 116-10, or measured round trips",
+    ),
+)  # fmt: skip
 
 
 AREA = "MQ"

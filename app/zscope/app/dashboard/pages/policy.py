@@ -26,7 +26,7 @@ from zscope.schemas.sql_text import literal
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="AT-TLS policy", icon="policy", section="TLS", order=18)
+PAGE = Page(title="AT-TLS policy", icon="policy", area="Security", order=30)
 
 METRIC = "rule_use"
 _KINDS = {kind: HANDSHAKE_COLOURS[kind] for kind in ("resumed", "full")}

@@ -18,7 +18,7 @@ from zscope.schemas.sql_text import literal
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="Best practices", icon="checklist", section="Benchmark", order=90, filtered=False)
+PAGE = Page(title="Best practices", icon="checklist", area="Benchmark", order=30, filtered=False)
 
 
 NO_SYSTEM = "not seen on any"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
 
-PAGE = Page(title="Ports and jobs", icon="leaderboard", section="TLS", order=17)
+PAGE = Page(title="Ports and jobs", icon="leaderboard", area="Traffic", order=30)
 
 _COMPARISON, _DIFFERENCE, _CAUSE = "period_comparison", "period_difference", "period_cause"
 _FILTER_OF: dict[Ranked, str] = {"server_port": "port", "job_name": "job"}

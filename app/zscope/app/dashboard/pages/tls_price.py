@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
 
-PAGE = Page(title="Price of TLS", icon="payments", section="TLS", order=15)
+PAGE = Page(title="Price of TLS", icon="payments", area="Cost", order=10)
 
 PRICE, COST, ADVICE, CHANGE = "tls_price", "handshake_cost", "tls_advice", "tls_price_change"
 SharedBy = Literal["job", "port", "rule", "client network", "key exchange", "role"]

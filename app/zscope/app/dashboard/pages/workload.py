@@ -34,7 +34,7 @@ from zscope.schemas.sql_text import literal
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="Workload", icon="workspaces", section="Data", order=155)
+PAGE = Page(title="Workload", icon="workspaces", area="Data", order=30)
 
 SPACES, CLASSES, CAPTURE = "address_space_cpu", "service_class_cpu", "capture_ratio"
 ClassKind = Literal["service class", "report class"]

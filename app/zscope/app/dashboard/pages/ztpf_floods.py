@@ -13,7 +13,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain
 from zscope.app.dashboard.published import published_section
-from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.registry import Needed, Page
 from zscope.app.dashboard.style import BLUE, ORANGE, colours, reference_line, spread_colours, values
 from zscope.app.dashboard.tiles import tile
 from zscope.pipelines.flood_model import (
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="z/TPF floods", icon="flood", section="Other systems", order=120, filtered=False)
+PAGE = Page(
+    title="z/TPF floods", icon="flood", area="Benchmark", order=60, filtered=False,
+    needs=Needed(tables=("ztpf_series",), brought_by="time series of ECBs or TLS sessions"),
+)  # fmt: skip
 
 AREA = "z/TPF"
 _STEPS = 1_000

@@ -10,7 +10,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, grid, no_data, picture
 from zscope.app.dashboard.published import published_section
-from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.registry import Needed, Page
 from zscope.app.dashboard.style import spread_colours, values
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="z/VM links", icon="link", section="Other systems", order=110, filtered=False)
+PAGE = Page(
+    title="z/VM links", icon="link", area="Benchmark", order=50, filtered=False,
+    needs=Needed(tables=("zvm_user", "zvm_channel"), brought_by="FCX112 and FCX215 of Performance Toolkit"),
+)  # fmt: skip
 
 
 AREA = "z/VM RSCS"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.style import Chart
 
 
-PAGE = Page(title="Benchmark", icon="flag", section="Benchmark", order=70, filtered=False)
+PAGE = Page(title="Benchmark", icon="flag", area="Benchmark", order=10, filtered=False)
 
 View = Literal["Verdicts", "Charts"]
 _NARROWING = frozenset({"benchmark_verdict", "benchmark_document", "benchmark_measured"})

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="Ciphers and versions", icon="enhanced_encryption", section="TLS", order=50)
+PAGE = Page(title="Ciphers and versions", icon="enhanced_encryption", area="Security", order=20)
 
 
 _MARK_COLOURS = {

@@ -190,7 +190,7 @@ def _as_text(value: object) -> str:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-PAGE = Page(title="Connections", icon="lan", section="Data", order=140)
+PAGE = Page(title="Connections", icon="lan", area="Explore", order=10)
 
 _KEY = "connections_key"
 _PAGES = "connections_pages"

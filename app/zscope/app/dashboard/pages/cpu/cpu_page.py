@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="CPU and LPARs", icon="memory", section="Data", order=150)
+PAGE = Page(title="CPU and LPARs", icon="memory", area="Data", order=20)
 
 
 Processors = Literal["general-purpose", "zIIP"]

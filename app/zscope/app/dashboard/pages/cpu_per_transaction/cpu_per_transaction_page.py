@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
 
-PAGE = Page(title="CPU per transaction", icon="speed", section="TLS", order=20)
+PAGE = Page(title="CPU per transaction", icon="speed", area="Cost", order=20)
 
 
 _SIDES = {"client": BLUE, "server": ORANGE, "both": GREY}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
 
-PAGE = Page(title="Overview", icon="dashboard", section="TLS", order=10)
+PAGE = Page(title="Overview", icon="dashboard", area="Overview", order=10)
 
 FIGURES = (
     (Card("cost-by-day", 4, "tls_price"), Card("advice-first", 3, "tls_price")),

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.time_axis import Span
 
-PAGE = Page(title="Posture and certificates", icon="security", section="TLS", order=60)
+PAGE = Page(title="Posture and certificates", icon="security", area="Security", order=10)
 
 
 PostureGroup = Literal["server_port", "system", "system and port", "job_name"]

@@ -140,7 +140,7 @@ def _refused(data: PageData) -> None:
     )  # fmt: skip
 
 
-PAGE = Page(title="Data quality and loads", icon="fact_check", section="Data", order=160, filtered=False)
+PAGE = Page(title="Data quality and loads", icon="fact_check", area="Data", order=10, filtered=False)
 
 
 PRESENT, MISSING = "● present", "✕ missing"

@@ -177,7 +177,7 @@ def _by_bound(data: PageData, savings: pa.Table, target: int) -> None:
     st.caption(f"All systems shown: {number(moved, 0)} handshakes per day would be resumed instead of full.")
 
 
-PAGE = Page(title="Resumption", icon="autorenew", section="TLS", order=40)
+PAGE = Page(title="Resumption", icon="autorenew", area="Traffic", order=20)
 
 _SOURCES = ["zERT", "GSKSRVR"]
 _COLOUR = alt.Color(

@@ -221,7 +221,7 @@ ORDER BY rows DESC""",
 )
 
 
-PAGE = Page(title="SQL workbench", icon="terminal", section="Data", order=170, filtered=False)
+PAGE = Page(title="SQL workbench", icon="terminal", area="Explore", order=20, filtered=False)
 
 
 _SQL, _EXAMPLE, _OUTCOME = "workbench_sql", "workbench_example", "workbench_outcome"
