@@ -8,11 +8,12 @@ from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from tests.app.dashboard.conftest import LONGEST_S, SETTINGS, Open, draw_page, fine
+from tests.app.dashboard.conftest import LONGEST_S, SETTINGS, Open, draw_page, fine, words
 from tests.app.dashboard.page_helpers import sql
 from tests.sample_stores import SAMPLE
 
-from zscope.app.dashboard.filter_bar import ALL, Choices, ClockOffset, read_period
+from zscope.app.dashboard.filter_bar import Choices, ClockOffset
+from zscope.app.dashboard.period import ALL, read_period
 from zscope.app.dashboard.registry import area_of, registered_pages
 from zscope.app.shared.dashboard_server import STORE
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -94,18 +95,83 @@ def test_a_store_without_runs_has_no_switch_for_them(open_page: Open, recorded: 
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("asked", "said"),
     [
-        {"system": "NOWHERE"}, {"port": "x"}, {"period": "tomorrow"}, {"role": "<b>"},
-        {"period": ["1999-01-01", "1999-01-02"]},
+        ({"port": "x"}, "x is no port, not applied"),
+        ({"port": "99999"}, "99999 is no port, not applied"),
+        ({"role": "<b>"}, r"\<b\> is no role, not applied"),
+        ({"period": "tomorrow"}, "tomorrow is no period, not applied"),
+        ({"period": "2026-02-30"}, r"2026\-02\-30 is no period, not applied"),
+        ({"period": "9999-12-31"}, r"9999\-12\-31 is no period, not applied"),
+        ({"runs": "some"}, "some is no choice of runs, not applied"),
     ],
 )  # fmt: skip
-def test_values_that_are_not_offered_are_ignored(
-    asked: dict[str, str], open_page: Open, drawn_page: Open, world: Path
+def test_what_no_record_can_have_is_not_applied_and_stays_until_it_is_removed(
+    asked: dict[str, str], said: str, open_page: Open, drawn_page: Open, world: Path
 ) -> None:
     page = open_page(PAGE, world, asked)
-    assert page.query_params == {}
-    assert page.metric[0].value == drawn_page(PAGE, world).metric[0].value
+    assert page.query_params == asked
+    whole = drawn_page(PAGE, world).metric[0].value
+    assert page.metric[0].value == whole
+    page.multiselect(key="system").set_value(["CLI1"]).run()
+    [refused, chosen] = [chip for chip in page.button if str(chip.key).startswith("remove-")]
+    assert (refused.label, chosen.label) == (said, "System CLI1")
+    refused.click().run()
+    fine(page)
+    assert page.query_params == {"system": "CLI1"}
+    assert page.metric[0].value != whole
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"system": ["NOWHERE"]}, "System NOWHERE: not in the data"),
+        ({"port": ["9", "443"]}, "Port 9: not in the data"),
+        ({"job": ["*"]}, r"Job \*: not in the data"),
+    ],
+)  # fmt: skip
+def test_what_the_data_do_not_have_is_applied_and_can_be_removed(
+    asked: dict[str, list[str]], said: str, open_page: Open, world: Path
+) -> None:
+    [(name, values)] = asked.items()
+    page = open_page(PAGE, world, asked)
+    assert page.multiselect(key=name).value == values
+    unknown, *known = [chip for chip in page.button if str(chip.key).startswith("remove-")]
+    assert unknown.label == said
+    assert [chip.label for chip in known] == [f"Port {value}" for value in values[1:]]
+    assert bool(page.metric) == bool(known)
+    unknown.click().run()
+    fine(page)
+    assert page.query_params == ({name: values[1]} if known else {})
+    assert page.metric
+
+
+def test_more_values_than_the_bar_has_room_for_are_counted(open_page: Open, world: Path) -> None:
+    page = open_page(PAGE, world, {"port": [str(port) for port in range(1, 8)]})
+    assert len([chip for chip in page.button if str(chip.key).startswith("remove-")]) == 4
+    assert "and 3 more" in words(page)
+
+
+def test_a_period_that_the_data_do_not_reach_leads_to_the_nearest_day(open_page: Open, world: Path) -> None:
+    page = open_page(PAGE, world, {"period": ["1999-01-01", "1999-01-02"]})
+    assert page.query_params == {"period": ["1999-01-01", "1999-01-02"]}
+    assert not page.metric
+    [(first,)] = sql(world, """
+        SELECT min(day) FROM (SELECT day FROM handshake_hour UNION ALL SELECT day FROM cpu_interval)
+    """)  # fmt: skip
+    beside = page.button(key="nearest-day")
+    assert beside.label == f"No data in this period: show {first}"
+    beside.click().run()
+    fine(page)
+    assert page.query_params == {"period": first.isoformat()}
+    assert [button for button in page.button if button.key == "nearest-day"] == []
+
+
+def test_a_page_without_a_bar_says_which_filters_it_keeps(open_page: Open, world: Path) -> None:
+    page = open_page("compare", world, {"system": "CLI1"})
+    assert "This page shows all data. Kept for other pages: system CLI1." in words(page)
+    assert page.query_params == {"system": "CLI1"}
+    assert "Kept for other pages" not in words(open_page("compare", world))
 
 
 def test_a_period_is_cut_to_the_days_of_the_store(open_page: Open, world: Path) -> None:
@@ -189,13 +255,19 @@ def test_systems_have_one_clock_only_if_it_never_changes() -> None:
         (["2026-02-01", "2026-03-02"], "", ["2026-03-01", "2026-03-02"]),
         (["2026-03-02", "2026-03-01"], "", ["2026-03-01", "2026-03-02"]),
         (["2026-03-09T10:00", "2026-03-09T14:30"], "2026-03-09 10:00 to 14:30 UTC", []),
-        (["1999-01-01"], ALL, []), (["tomorrow"], ALL, []),
-        (["2026-03-11T10:00", "2026-03-12T10:00"], ALL, []),
+        (["1999-01-01"], "", ["1999-01-01"]), ([], ALL, []),
+        (["2026-03-11T10:00", "2026-03-12T10:00"], "2026-03-11 10:00 to 2026-03-12 10:00 UTC", []),
     ],
 )  # fmt: skip
 def test_the_period_of_an_address(asked: list[str], words: str, days: list[str]) -> None:
     period = read_period(asked, OFFERED)
+    assert period is not None
     assert (period.words, [day.isoformat() for day in period.days]) == (words, days)
+
+
+@pytest.mark.parametrize("asked", ["tomorrow", "2026-3-9", "2026-03-09T25:00", "99999-01-01"])
+def test_what_is_no_day_is_no_period(asked: str) -> None:
+    assert read_period([asked], OFFERED) is None
 
 
 @pytest.mark.parametrize("name", [PAGE, "compare"])

@@ -111,9 +111,3 @@ def test_nothing_is_shown_before_sign_in(monkeypatch: pytest.MonkeyPatch, world:
 
 class _Stranger:
     is_logged_in = False
-
-
-def test_a_link_adds_filters_that_the_store_has(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("handshakes", world, {"port": ["443", "1"], "system": "NOSUCH"})
-    assert page.multiselect(key="port").value == ["443"]
-    assert page.multiselect(key="system").value == []

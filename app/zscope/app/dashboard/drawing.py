@@ -31,8 +31,8 @@ ZOOMED = "zoomed"
 """Name of the selection in a chart over time with the range that the reader has marked."""
 FOLDED = True
 """Whether what can be opened is closed at first."""
-FILTERED = "filtered"
-"""Set in the session while filters are chosen."""
+EMPTIED = "emptied"
+"""In the session: what draws why the filters leave a section no rows, and returns whether they do."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=])")
 _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _NO_BREAK = "\N{WORD JOINER}"
@@ -282,11 +282,14 @@ def as_parquet(data: pa.Table) -> bytes:
 
 
 def no_data(why: str, command: str) -> None:
-    """Draw the message of a section without data: why there is none, and the command that loads it."""
-    if st.session_state.get(FILTERED):
-        why += " It is also possible that no loaded data matches the filters above."
-    st.info(why, icon=":material/inbox:")
-    st.code(command, language="sh")
+    """Draw the message of a section without data: why there is none, and the command that loads it.
+
+    If only the filters leave none, the message says that instead, and what is near.
+    """
+    emptied: Callable[[str], bool] | None = st.session_state.get(EMPTIED)
+    if emptied is None or not emptied(why):
+        st.info(why, icon=":material/inbox:")
+        st.code(command, language="sh")
 
 
 def without_effect(filters: Sequence[str]) -> None:

@@ -71,3 +71,10 @@ def remember_filters(chosen: Mapping[str, Sequence[str]]) -> None:
     if changed := {name: values for name, values in known.items() if values != address.get(name)}:
         st.query_params.update(changed)
     st.session_state[_KNOWN] = known
+
+
+def forget_filter(name: str, value: str) -> None:
+    """Remove a value of a filter from the session and from the address."""
+    known = known_filters()
+    known[name] = [kept for kept in known.get(name, ()) if kept != value]
+    remember_filters(known)

@@ -1,9 +1,8 @@
-"""The filter bar that pages share, the values that it offers, and the period.
+"""The filter bar that pages share, and the values that it offers.
 
-What is chosen is part of the address. Values in an address that are not offered are ignored, so a link can
-only choose what the store contains. A relative period is in the address as words, so a bookmark of the last
-week shows the last week of the data that are loaded when it is opened. Moments come from a range that the
-reader has marked in a chart over time.
+What is chosen is part of the address, and each chosen value is a chip in the bar that removes it. A value of
+an address that the data do not have is applied, and leaves no rows; one that no record can have is not, and
+its chip says so. Nothing is dropped before the reader has seen it.
 """
 
 from __future__ import annotations
@@ -14,12 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean
+from zscope.app.dashboard.drawing import clean, plain
 from zscope.app.dashboard.filter_address import (
     filters_in_address,
+    forget_filter,
     known_filters,
     newly_asked_for,
     remember_filters,
+)
+from zscope.app.dashboard.period import (
+    ALL,
+    ALL_DAYS,
+    ONE_DAY,
+    WANTED,
+    Period,
+    read_period,
+    relative_periods,
+    show_days,
 )
 from zscope.app.shared.filters import ROLES, Filters
 
@@ -31,6 +41,7 @@ if TYPE_CHECKING:
 
 _MOST = 1000
 """Of jobs and ports only the busiest are offered: a store can have very many."""
+_LAST_PORT = 65_535
 _VALUES = """
     SELECT system, stack, server_port, job_name, hour_utc, handshakes AS weight FROM handshake_hour
     UNION ALL BY NAME
@@ -141,68 +152,114 @@ def choices(queries: StoreQueries, version: str) -> Choices:
     )
 
 
-_WIDTHS_PX = {"period": 242, "system": 142, "stack": 142, "port": 128, "job": 165, "role": 148}
-"""Room for two days, and for a usual name next to the two buttons of its box: one line at 1,440 pixels."""
+_CHOSEN = {"system": "System", "stack": "Stack", "port": "Port", "job": "Job", "role": "Role"}
+"""The filters of which several values can be chosen, with their names."""
 _WITH_RUNS = ("with",)
 """The value in the address if hours with benchmark runs count."""
-_WORDS, _WANTED = "period_in_words", "period_wanted"
-"""In the session: the button of the period, and the period that the reader has just chosen."""
+_WORDS = "period_in_words"
+"""In the session: the button of the period."""
+_WIDTH_PX = 320
+_MOST_CHIPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks for."""
+
+    values: dict[str, tuple[str, ...]]
+    """The values of each filter; also those that no loaded record has: they leave no rows."""
+    period: Period
+    with_runs: bool
+    refused: tuple[tuple[str, str, str], ...]
+    """Filter, value and reason of what is not applied, such as a port that is no number."""
+
+    def filters(self, choices: Choices) -> Filters:
+        """Return what queries need."""
+        return with_period(
+            Filters(
+                None, None, self.values["system"], self.values["stack"],
+                tuple(map(int, self.values["port"])), self.values["job"], self.values["role"],
+                with_runs=self.with_runs,
+            ), self.period, choices,
+        )  # fmt: skip
+
+    def address(self) -> dict[str, tuple[str, ...]]:
+        """Return the parameters of the address; what is refused stays until the reader removes it."""
+        runs = _WITH_RUNS if self.with_runs else ()
+        chosen = {**self.values, "period": self.period.address, "runs": runs}
+        return {
+            name: (*values, *(value for filtered, value, _ in self.refused if filtered == name))
+            for name, values in chosen.items()
+        }
+
+
+def read_address(asked: Mapping[str, Sequence[str]], choices: Choices) -> Asked:
+    """Return what an address asks for, sorted into what is applied and what cannot be."""
+    given = {name: tuple(dict.fromkeys(values)) for name, values in asked.items()}
+    values = {
+        name: tuple(value for value in given.get(name, ()) if _possible(name, value)) for name in _CHOSEN
+    }
+    period = read_period(given.get("period", ()), choices)
+    no_time = "is not applied: no loaded data have a time"
+    refused = [
+        *((name, value, f"is no {name}, not applied") for name in _CHOSEN for value in given.get(name, ())
+          if value not in values[name]),
+        *(("period", value, "is no period, not applied" if choices.first_day else no_time)
+          for value in given.get("period", ()) if period is None),
+        *(("runs", value, "is no choice of runs, not applied") for value in given.get("runs", ())
+          if value not in _WITH_RUNS),
+    ]  # fmt: skip
+    # A store without runs has none to count.
+    with_runs = choices.has_runs and {*given.get("runs", ())} >= {*_WITH_RUNS}
+    return Asked(values, period or ALL_DAYS, with_runs, tuple(refused))
+
+
+def _possible(name: str, value: str) -> bool:
+    """Whether a record can have this value of a filter."""
+    if name == "port":
+        return value.isascii() and value.isdecimal() and str(int(value)) == value and int(value) <= _LAST_PORT
+    return value in ROLES if name == "role" else bool(value)
+
+
+def filters_of_address(choices: Choices) -> Filters:
+    """Return the filters that the address of a page without a bar carries."""
+    return read_address(filters_in_address(), choices).filters(choices)
+
+
+def with_period(filters: Filters, period: Period, choices: Choices) -> Filters:
+    """Return filters with a period."""
+    if period.begin or not period.days:
+        return replace(filters, begin=period.begin, end=period.end, first_day=None, last_day=None)
+    begin, _ = choices.midnights(period.days[0], filters.systems)
+    _, end = choices.midnights(period.days[-1] + ONE_DAY, filters.systems)
+    return replace(filters, begin=begin, end=end, first_day=period.days[0], last_day=period.days[-1])
 
 
 def filter_bar(choices: Choices) -> Filters:
-    """Draw the bar and return what is chosen."""
+    """Draw the bar, one row with what is chosen, and return it."""
     offered = _offered(choices)
     nothing_loaded = choices.first_utc is None and not any(
         offered[name] for name in offered.keys() - {"role"}
     )
-    period = ALL_DAYS if nothing_loaded else _choose(choices, offered)
-    _period_by_words(choices, period)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="filter-bar"):
-        _period_by_days(choices)
-        systems = _several("System", "system", offered["system"])
-        stacks = _several("Stack", "stack", offered["stack"])
-        ports = _several("Port", "port", offered["port"])
-        jobs = _several("Job", "job", offered["job"])
-        roles = _several("Role", "role", offered["role"])
-        with_runs = choices.has_runs and st.toggle(
-            "Benchmark runs", key="runs",
-            help="Count hours with benchmark runs in shares and rates. They say nothing about production.",
-        )  # fmt: skip
+    asked = read_address({} if nothing_loaded else _wanted(), choices)
+    _give_widgets(asked)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter-bar"):
+        if choices.first_day is not None and choices.last_day is not None:
+            _period_by_words(choices, asked.period)
+            _period_by_days(choices.first_day, choices.last_day, asked.period)
+        with st.popover("Filters", icon=":material/tune:", key="filters"):
+            for name in _CHOSEN:
+                _several(name, offered[name], asked.values[name])
+            if choices.has_runs:
+                st.toggle(
+                    "Benchmark runs", key="runs", help="Count hours with benchmark runs in shares and rates. "
+                    "They say nothing about production.",
+                )  # fmt: skip
+        _chips(choices, offered, asked)
     if nothing_loaded:
         return Filters()
-    remember_filters({
-        "period": period.address, "system": systems, "stack": stacks, "port": ports, "job": jobs,
-        "role": roles, "runs": _WITH_RUNS if with_runs else (),
-    })  # fmt: skip
-    chosen = Filters(None, None, systems, stacks, tuple(map(int, ports)), jobs, roles, with_runs=with_runs)
-    return _filters(choices, period, chosen)
-
-
-def filters_of_address(choices: Choices) -> Filters:
-    """Return the filters that the address of a page without a bar carries, as far as they are offered."""
-    asked = filters_in_address()
-    values = {
-        name: tuple(value for value in asked.get(name, ()) if value in known)
-        for name, known in _offered(choices).items()
-    }
-    chosen = Filters(
-        None, None, values["system"], values["stack"], tuple(map(int, values["port"])), values["job"],
-        values["role"], with_runs=choices.has_runs and _asks_for_runs(asked),
-    )  # fmt: skip
-    return _filters(choices, read_period(asked.get("period", ()), choices), chosen)
-
-
-def _asks_for_runs(asked: Mapping[str, Sequence[str]]) -> bool:
-    return tuple(asked.get("runs", ())) == _WITH_RUNS
-
-
-def _filters(choices: Choices, period: Period, chosen: Filters) -> Filters:
-    """Return what is chosen with the period."""
-    if period.begin or not period.days:
-        return replace(chosen, begin=period.begin, end=period.end)
-    begin, _ = choices.midnights(period.days[0], chosen.systems)
-    _, end = choices.midnights(period.days[-1] + _DAY, chosen.systems)
-    return replace(chosen, begin=begin, end=end, first_day=period.days[0], last_day=period.days[-1])
+    remember_filters(asked.address())
+    return asked.filters(choices)
 
 
 def _offered(choices: Choices) -> dict[str, tuple[str, ...]]:
@@ -212,33 +269,29 @@ def _offered(choices: Choices) -> dict[str, tuple[str, ...]]:
     }  # fmt: skip
 
 
-def show_between(begin: datetime, end: datetime) -> None:
-    """Choose the time between two moments for the next run of the page."""
-    st.session_state[_WANTED] = between(begin, end)
-
-
-def show_days(first: date, last: date) -> None:
-    """Choose whole days for the next run of the page."""
-    st.session_state[_WANTED] = (first.isoformat(), last.isoformat())
-
-
-def _choose(choices: Choices, offered: Mapping[str, Sequence[str]]) -> Period:
-    """Give the widgets what a new address asks for, or what was chosen before, as far as it is offered."""
+def _wanted() -> dict[str, list[str]]:
+    """What a new address asks for, or what was chosen before, with what the reader has just changed."""
     asked, known = newly_asked_for(), known_filters()
-    for name in offered:
-        if asked is not None:
-            wanted: Sequence[object] = asked.get(name, ())
-        else:
-            wanted = st.session_state.get(name, known.get(name, ()))
-        st.session_state[name] = [value for value in wanted if value in offered[name]]
-    if asked is not None or "runs" not in st.session_state:
-        st.session_state["runs"] = _asks_for_runs(known if asked is None else asked)
-    changed = st.session_state.pop(_WANTED, None)
-    days = known.get("period", ()) if changed is None else changed
-    period = read_period(days if asked is None else asked.get("period", ()), choices)
-    st.session_state["period"] = period.days
-    st.session_state[_WORDS] = period.words or None
-    return period
+    changed = st.session_state.pop(WANTED, None)
+    if asked is not None:
+        return asked
+    wanted = {**known, **({} if changed is None else {"period": list(changed)})}
+    for name in _CHOSEN:
+        if name in st.session_state:
+            refused = [value for value in known.get(name, ()) if not _possible(name, value)]
+            wanted[name] = [*st.session_state[name], *refused]
+    if "runs" in st.session_state:
+        refused = [value for value in known.get("runs", ()) if value not in _WITH_RUNS]
+        wanted["runs"] = [*(_WITH_RUNS if st.session_state["runs"] else ()), *refused]
+    return wanted
+
+
+def _give_widgets(asked: Asked) -> None:
+    for name, values in asked.values.items():
+        st.session_state[name] = list(values)
+    st.session_state["runs"] = asked.with_runs
+    st.session_state["period"] = asked.period.days
+    st.session_state[_WORDS] = asked.period.words or None
 
 
 def _period_by_words(choices: Choices, period: Period) -> None:
@@ -246,10 +299,10 @@ def _period_by_words(choices: Choices, period: Period) -> None:
     if choices.first_day is None or choices.newest_day is None:
         return
     relative = relative_periods(choices.first_day, choices.newest_day)
-    moments = [period.words] if period.words not in {"", ALL, *relative} else []
+    more = [period.words] if period.words not in {"", ALL, *relative} else []
     st.pills(
-        "Period of the data", [ALL, *relative, *moments], key=_WORDS, on_change=_words_chosen,
-        label_visibility="collapsed", format_func=_written,
+        "Period of the data", [ALL, *relative, *more], key=_WORDS, on_change=_words_chosen,
+        label_visibility="collapsed", format_func=_written, width="content",
         help=f"Relative to the newest day with TLS data, now {choices.newest_day}; a bookmark moves with the "
         "data.",
     )  # fmt: skip
@@ -261,130 +314,102 @@ def _written(words: str) -> str:
 
 def _words_chosen() -> None:
     words = st.session_state[_WORDS]
-    st.session_state[_WANTED] = () if words in {None, ALL} else (words,)
+    st.session_state[WANTED] = () if words in {None, ALL} else (words,)
 
 
-def _period_by_days(choices: Choices) -> None:
-    if choices.first_day is None or choices.last_day is None:
-        return
-    first, last = choices.first_day, choices.last_day
+def _period_by_days(first: date, last: date, period: Period) -> None:
+    """The days that are shown, as a button that opens their calendar."""
+    begin, end = (period.days[0], period.days[-1]) if period.days else (first, last)
     untouched: list[Any] = []
-    st.date_input(
-        "Period", untouched, min_value=first, max_value=last, key="period", format="YYYY-MM-DD",
-        width=_WIDTHS_PX["period"], on_change=_days_chosen,
-        help="From the first to the last day, both included, on the clocks of the systems. Empty: all days, "
-        f"now {first} to {last}, and those that are loaded later.",
-    )  # fmt: skip
+    with st.popover(_days(begin, end), icon=":material/calendar_month:", key="days"):
+        st.date_input(
+            "Period", untouched, min_value=min(first, begin), max_value=max(last, end), key="period",
+            format="YYYY-MM-DD", width=_WIDTH_PX, on_change=_days_chosen,
+            help="From the first to the last day, both included, on the clocks of the systems. Empty: all "
+            f"days, now {first} to {last}, and those that are loaded later.",
+        )  # fmt: skip
+
+
+def _days(begin: date, end: date) -> str:
+    return f"{begin}" if begin == end else f"{begin} to {end}"
 
 
 def _days_chosen() -> None:
-    st.session_state[_WANTED] = tuple(day.isoformat() for day in st.session_state["period"])
+    st.session_state[WANTED] = tuple(day.isoformat() for day in st.session_state["period"])
 
 
-def _several(label: str, key: str, options: Sequence[str]) -> tuple[str, ...]:
-    return tuple(
-        st.multiselect(
-            label, options, key=key, format_func=clean, placeholder="all", width=_WIDTHS_PX[key],
-            disabled=not options,
-        )
+def _several(name: str, offered: Sequence[str], chosen: Sequence[str]) -> None:
+    options = [*offered, *(value for value in chosen if value not in offered)]
+    st.multiselect(
+        _CHOSEN[name], options, key=name, format_func=clean, placeholder="all", width=_WIDTH_PX,
+        disabled=not options,
     )  # fmt: skip
 
 
-ALL = "all"
-_DAY = timedelta(days=1)
-_RELATIVE = {"last day": (0, 0), "last week": (6, 0), "same day last week": (7, 7)}
-"""Days of the first and of the last day before the newest day of the data."""
-
-
 @dataclass(frozen=True, slots=True)
-class Period:
-    """A period, in the forms in which widgets, addresses and queries need it."""
+class Chip:
+    """A chosen value, as a button that removes it."""
 
-    address: tuple[str, ...] = ()
-    """The values of the parameter in the address; empty for all days."""
-    words: str = ALL
-    """Its name among the buttons; empty for chosen days."""
-    days: tuple[date, ...] = ()
-    """The first and the last day, local days; only one while the reader has chosen one."""
-    begin: datetime | None = None
-    """First moment, in UTC; None for whole days."""
-    end: datetime | None = None
-    """First moment after it, in UTC."""
+    name: str
+    value: str
+    words: str
 
 
-ALL_DAYS = Period()
+def chips_of(asked: Asked, offered: Mapping[str, Sequence[str]]) -> list[Chip]:
+    """Return a chip for each chosen value; first those that leave no rows or are refused."""
+    refused = [Chip(name, value, f"{plain(value) or 'Nothing'} {why}") for name, value, why in asked.refused]
+    chosen = [(name, value) for name, values in asked.values.items() for value in values]
+    unknown = [
+        Chip(name, value, f"{_CHOSEN[name]} {plain(value)}: {_absence(len(offered[name]))}")
+        for name, value in chosen
+        if value not in offered[name]
+    ]
+    known = [
+        Chip(name, value, f"{_CHOSEN[name]} {plain(value)}")
+        for name, value in chosen
+        if value in offered[name]
+    ]
+    runs = [Chip("runs", *_WITH_RUNS, "With benchmark runs")] if asked.with_runs else []
+    return [*refused, *unknown, *known, *runs]
 
 
-def relative_periods(first: date, newest: date) -> tuple[str, ...]:
-    """Return the relative periods that begin within the data.
-
-    >>> relative_periods(date(2026, 3, 1), date(2026, 3, 7))
-    ('last day', 'last week')
-    """
-    return tuple(words for words, (before, _) in _RELATIVE.items() if newest - before * _DAY >= first)
+def _absence(offered: int) -> str:
+    return "not in the data" if offered < _MOST else f"not among the {_MOST:,} busiest"
 
 
-def read_period(wanted: Sequence[str], choices: Choices) -> Period:
-    """Return the period with these values in the address, as far as the data reach; else all days.
+def _chips(choices: Choices, offered: Mapping[str, Sequence[str]], asked: Asked) -> None:
+    """Draw what is chosen, and the way from a period without data to the nearest day that has some."""
+    if nearest := _beside(asked.period, choices):
+        st.button(
+            f"No data in this period: show {nearest}", key="nearest-day", icon=":material/event_upcoming:",
+            on_click=show_days, args=(nearest, nearest),
+        )  # fmt: skip
+    chips = chips_of(asked, offered)
+    for chip in chips[:_MOST_CHIPS]:
+        st.button(
+            chip.words, key=f"remove-{chip.name}-{chip.value}", icon=":material/close:", on_click=_remove,
+            args=(chip.name, chip.value), help="Remove this filter",
+        )  # fmt: skip
+    if len(chips) > _MOST_CHIPS:
+        st.caption(f"and {len(chips) - _MOST_CHIPS} more", width="content")
 
-    Relative periods end with the newest day.
-    """
+
+def _beside(period: Period, choices: Choices) -> date | None:
+    """The first or last day of the data if a period does not reach them, whichever is nearer."""
     first, last = choices.first_day, choices.last_day
-    if not wanted or first is None or last is None:
-        return ALL_DAYS
-    if len(wanted) == 1 and wanted[0] in _RELATIVE:
-        return _relative(wanted[0], first, choices.newest_day or last)
-    try:
-        if any("T" in text for text in wanted):
-            moments = sorted(_moment(text) for text in wanted)
-            return _between(moments[0], moments[-1], choices)
-        days = sorted(date.fromisoformat(text) for text in wanted)
-    except ValueError:
-        return ALL_DAYS
-    return _of_days(days, first, last)
+    if first is None or last is None:
+        return None
+    begin = period.begin.date() if period.begin else next(iter(period.days), None)
+    end = period.end.date() if period.end else next(iter(period.days[::-1]), None)
+    if end is not None and end < first:
+        return first
+    return last if begin is not None and begin > last else None
 
 
-def between(begin: datetime, end: datetime) -> tuple[str, str]:
-    """Return the values in the address for the time between two moments, in whole minutes.
-
-    >>> between(datetime(2026, 3, 9, 10, 0, 12, tzinfo=UTC), datetime(2026, 3, 9, 10, 30, 1, tzinfo=UTC))
-    ('2026-03-09T10:00', '2026-03-09T10:31')
-    """
-    return _minutes(begin), _minutes(end + timedelta(seconds=59, microseconds=999_999))
-
-
-def _minutes(moment: datetime) -> str:
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="minutes")
-
-
-def _moment(text: str) -> datetime:
-    """A day or a moment, in UTC."""
-    moment = datetime.fromisoformat(text)
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _relative(words: str, first: date, newest: date) -> Period:
-    if words not in relative_periods(first, newest):
-        return ALL_DAYS
-    before, until = _RELATIVE[words]
-    return Period((words,), words, _ends(newest - before * _DAY, newest - until * _DAY))
-
-
-def _between(begin: datetime, end: datetime, choices: Choices) -> Period:
-    first, last = choices.first_utc, choices.last_utc
-    if first is None or last is None or begin >= end or end <= first or begin >= last + timedelta(hours=1):
-        return ALL_DAYS
-    ended = f"{end:%H:%M}" if begin.date() == end.date() else f"{end:%Y-%m-%d %H:%M}"
-    words = f"{begin:%Y-%m-%d %H:%M} to {ended} UTC"
-    return Period(between(begin, end), words, (), begin, end)
-
-
-def _of_days(days: Sequence[date], first: date, last: date) -> Period:
-    if days[0] > last or days[-1] < first:
-        return ALL_DAYS
-    shown = tuple(min(max(day, first), last) for day in (days[0], days[-1])[: len(days)])
-    return Period(tuple(day.isoformat() for day in shown), "", shown)
-
-
-def _ends(first: date, last: date) -> tuple[date, ...]:
-    return (first,) if first == last else (first, last)
+def _remove(name: str, value: str) -> None:
+    """Remove a value from a filter, and from the address."""
+    if name in _CHOSEN:
+        st.session_state[name] = [chosen for chosen in st.session_state[name] if chosen != value]
+    elif name == "runs":
+        st.session_state["runs"] = False
+    forget_filter(name, value)

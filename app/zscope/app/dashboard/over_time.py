@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import ZOOMED, ChartWithRows, Zoom, picture
-from zscope.app.dashboard.filter_bar import show_between, show_days
+from zscope.app.dashboard.period import show_between, show_days
 from zscope.app.dashboard.style import DAY, GREY, time_axis, time_tip, time_title, values
 from zscope.app.dashboard.time_axis import drawn_at
 

@@ -26,7 +26,7 @@ from zscope.pipelines.store.session import Session
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -262,6 +262,16 @@ def _read(session: Session, sql: str, parameters: Sequence[object]) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A query of a page, which can be asked again with other filters."""
+
+    filters: Filters
+    rows: pa.Table
+    again: Callable[[Filters], pa.Table] | None
+    """None if the statement does not show its filters."""
+
+
+@dataclass(frozen=True, slots=True)
 class PageData:
     """The data of a page: one version of the store, narrowed by the filters."""
 
@@ -270,23 +280,44 @@ class PageData:
     filters: Filters
     metrics_read: set[str] = field(default_factory=set, compare=False)
     """The metrics that the page has read until now."""
+    newest: list[Reading] = field(default_factory=list, compare=False)
+    """The query that the page has run last, if any."""
+    clauses: dict[str, Callable[[Filters], str]] = field(default_factory=dict, compare=False)
+    """The conditions that `where` has returned, and what they are with other filters."""
 
     def metric(
         self, name: str, by: Sequence[str] | None = None, *, where: str = "", settings: Sequence[str] = ()
     ) -> pa.Table:
         """Return the rows of a metric that match the filters; `by` groups them by other columns."""
         self.metrics_read.add(name)
-        return self.queries.metric_rows(self.version, name, by, self.filters, where, settings)
+        return self._read(
+            lambda filters: self.queries.metric_rows(self.version, name, by, filters, where, settings)
+        )
 
     def found(self, name: str, sql: str, by: Sequence[str] | None = None, where: str = "") -> pa.Table:
         """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
         self.metrics_read.add(name)
-        return self.queries.found(self.version, name, sql, self.filters, by, where)
+        return self._read(lambda filters: self.queries.found(self.version, name, sql, filters, by, where))
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> pa.Table:
         """Return the rows of a statement, which has to apply the filters itself (see `where`)."""
         self.metrics_read.update(declared().keys() & set(_WORD.findall(sql)))
-        return self.queries.rows(self.version, sql, parameters)
+        rows = self.queries.rows(self.version, sql, parameters)
+        applied = {text: clause for text, clause in self.clauses.items() if text in sql}
+        # The longest first: a clause can be the beginning of another.
+        anywhere = re.compile("|".join(map(re.escape, sorted(applied, key=len, reverse=True))))
+
+        def again(filters: Filters) -> pa.Table:
+            other = anywhere.sub(lambda found: applied[found[0]](filters), sql)
+            return self.queries.rows(self.version, other, parameters)
+
+        self.newest[:] = [Reading(self.filters, rows, again if applied else None)]
+        return rows
+
+    def _read(self, query: Callable[[Filters], pa.Table]) -> pa.Table:
+        rows = query(self.filters)
+        self.newest[:] = [Reading(self.filters, rows, query)]
+        return rows
 
     def missing_zones(self) -> str:
         """Return the note about systems without a time zone that concern the metrics read; often empty."""
@@ -303,5 +334,11 @@ class PageData:
 
     def where(self, columns: Sequence[str], clock: str = "", *further: str) -> str:
         """Return the filters as a WHERE clause for a table with these columns; empty without conditions."""
-        conditions = [*self.filters.conditions(columns, clock), *further]
-        return f"WHERE {' AND '.join(conditions)}" if conditions else ""
+
+        def clause(filters: Filters) -> str:
+            conditions = [*filters.conditions(columns, clock), *further]
+            return f"WHERE {' AND '.join(conditions)}" if conditions else ""
+
+        if text := clause(self.filters):
+            self.clauses[text] = clause
+        return text

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from zscope.app.dashboard.drawing import FILTERED, plain, synthetic_badge
+from zscope.app.dashboard.drawing import EMPTIED, plain, synthetic_badge
+from zscope.app.dashboard.emptied import draw_emptied
 from zscope.app.dashboard.filter_address import carry_filters, filters_in_address, remember_filters
 from zscope.app.dashboard.filter_bar import choices, filter_bar, filters_of_address
 from zscope.app.dashboard.links import keep_entries, page_link
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
 NEW_DATA_CHECK_S = 10
+_LONGEST = 300
 _ICON = "🔍"
 _FILLED = """
     SELECT DISTINCT table_name FROM load_table
@@ -142,6 +144,7 @@ def _name_absent(page: RegisteredPage) -> None:
 
 
 def _draw_content(page: RegisteredPage, data: PageData) -> None:
+    st.session_state[EMPTIED] = partial(draw_emptied, data)
     with _errors_explained(data.queries):
         above = st.container()
         page.render(data)
@@ -152,13 +155,13 @@ def _draw_content(page: RegisteredPage, data: PageData) -> None:
 
 def _filters(page: RegisteredPage, queries: StoreQueries, version: str) -> Filters:
     """What is chosen in the bar; a page without a bar keeps the filters of its address for the next one."""
+    offered = choices(queries, version)
     if page.filtered:
-        filters = filter_bar(choices(queries, version))
-    else:
-        filters = Filters()
-        remember_filters(filters_in_address())
-    st.session_state[FILTERED] = filters != Filters()
-    return filters
+        return filter_bar(offered)
+    if kept := filters_of_address(offered).words():
+        st.caption(f"This page shows all data. Kept for other pages: {plain(kept, _LONGEST)}.")
+    remember_filters(filters_in_address())
+    return Filters()
 
 
 def _offer_report(page: RegisteredPage, data: PageData) -> None:
@@ -219,7 +222,7 @@ def _draw_store_name(queries: StoreQueries, version: str) -> None:
         if summary.last_load_utc is None
         else f"last load {summary.last_load_utc:%Y-%m-%d %H:%M} UTC"
     )
-    st.caption(f"{plain(queries.store.name)}, {loaded}")
+    st.caption(f"{plain(queries.store.name)}, {loaded}", width="content")
 
 
 @st.fragment(run_every=NEW_DATA_CHECK_S)

@@ -26,10 +26,14 @@ def test_the_main_ways_need_no_mouse(reader: Reader) -> None:
     keys.press("Enter")
     expect(reader.page.locator("h1")).to_have_text("Handshakes")
     reader.settle()
+    tab_to(reader, "!!node.closest('.st-key-filters')")
+    keys.press("Enter")
     tab_to(reader, "node.matches('input') && (node.getAttribute('aria-label') || '').includes('System')")
     keys.type("CLI1")
     keys.press("Enter")
-    keys.press("Escape")
+    reader.settle()
+    for _ in ("the list of values", "the filters"):
+        keys.press("Escape")
     reader.settle()
     assert parse_qs(urlsplit(reader.page.url).query)["system"] == ["CLI1"]
     tab_to(reader, "(node.getAttribute('aria-label') || '').includes('choose it here')")
