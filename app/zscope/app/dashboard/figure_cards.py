@@ -55,9 +55,8 @@ def draw_figures(data: PageData, rows: Sequence[Sequence[Card]]) -> None:
 
 def _draw(data: PageData, card: Card, found: FigureRows) -> None:
     figure = found.figure
-    st.markdown(f"**{figure.question or figure.title}**")
-    if figure.chart and drawn_rows(found):
-        st.caption(figure.chart.what)
+    unit = f"  \n:small[:gray[{figure.chart.what}]]" if figure.chart and drawn_rows(found) else ""
+    st.markdown(f"**{figure.question or figure.title}**{unit}")
     if drawn_rows(found):
         _picture(data, found)
     elif found.has_data and figure.none:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _FULL, _RESUMED, _HANDSHAKES, _BULK = "full handshakes", "resumed handshakes", "handshakes", "bulk data"
 _PARTS_OF = {_HANDSHAKES: (_FULL, _RESUMED), "TLS": (_FULL, _RESUMED, _BULK)}
@@ -44,10 +44,13 @@ def changed_price(parts: Mapping[str, PriceRange], full: float, resumed: float, 
         known = [(parts[name], [factors[part] for part in _PARTS_OF.get(name, (name,))]) for name in names]
         lows.append(sum(part.low * min(of_part) for part, of_part in known))
         highs.append(sum(part.high * max(of_part) for part, of_part in known))
-        if all(len({*of_part}) == 1 for _, of_part in known):
-            values.append(
-                [None if part.value is None else part.value * of_part[0] for part, of_part in known]
-            )
+        values.append(_sum_of_values(known))
     # The parts of the whole price add up, so any sum of which all values are known is the value.
-    value = next((sum(each) for each in values if None not in each), None)
+    value = next((each for each in values if each is not None), None)
     return PriceRange(value, max(lows), min(highs))
+
+
+def _sum_of_values(known: Sequence[tuple[PriceRange, Sequence[float]]]) -> float | None:
+    """The sum of the values, each with its factor; None if one is not known, or has several factors."""
+    values = [part.value * factors[0] for part, factors in known if part.value is not None]
+    return sum(values) if len(values) == len(known) and all(len({*each}) == 1 for _, each in known) else None

@@ -39,6 +39,7 @@ FIGURES = (
 _KEY_FIGURES = (cost, resumption, tls13, unprotected, next_certificate)
 _NAMED_SYSTEMS = 8
 _LONGEST = 2000
+_TILE_PX = 130
 _MOMENT = "%Y-%m-%d %H:%M"
 
 
@@ -92,6 +93,7 @@ def _tiles(data: PageData) -> None:
             figure.source,
             clean(figure.words, _LONGEST),
             chart_data=trend,
+            height=_TILE_PX,
         )
     without_effect(sorted({name for figure in figures for name in figure.without_effect}))
 
