@@ -33,7 +33,7 @@ SELECT
     direction,
     policy_status
 FROM (
-    SELECT * FROM protection_record WHERE source <> 'NETSTAT TTLS'
+    SELECT * REPLACE ('each connection once' AS source) FROM connection_elsewhere
     UNION ALL
     -- A connection counts at the first display that shows it.
     SELECT *
@@ -47,5 +47,6 @@ FROM (
     FROM protection_record
     WHERE source = 'zERT detail'
     UNION ALL
-    SELECT * REPLACE ('each connection once' AS source) FROM connection_elsewhere
+    -- The part without a join comes last, so that clients get the rows (see open_protection_record).
+    SELECT * FROM protection_record WHERE source <> 'NETSTAT TTLS'
 )
