@@ -87,7 +87,7 @@ def counted(count: int, noun: str) -> str:
 def percent(value: float) -> str:
     """Write a percentage with one decimal.
 
-    >>> percent(34.04), percent(0.03), percent(0.0), percent(100.0)
-    ('34.0 %', 'less than 0.1 %', '0.0 %', '100.0 %')
+    >>> percent(34.04), percent(0.03), percent(-0.03), percent(0.0), percent(100.0)
+    ('34.0 %', 'less than 0.1 %', '0.0 %', '0.0 %', '100.0 %')
     """
-    return "less than 0.1 %" if 0 < value < 0.05 else f"{value:.1f} %"
+    return "less than 0.1 %" if 0 < value < 0.05 else f"{round(value, 1) + 0.0:.1f} %"

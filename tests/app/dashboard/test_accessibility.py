@@ -33,6 +33,9 @@ def test_every_chart_has_these_colours(drawn_page: Open, world: Path) -> None:
     for chart in charts:
         config = json.loads(chart.proto.spec)["config"]
         assert config.items() >= text_colours("light").items()
+        assert config["mark"] == {"aria": False}, "a chart has one description, not one for each mark"
+        assert config["axisY"]["labelLimit"] >= 220, "names at the vertical axis are cut"
+        assert chart.proto.alt
 
 
 def test_text_in_charts_has_no_colour_of_its_own(drawn_page: Open, world: Path) -> None:

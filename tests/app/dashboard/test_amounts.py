@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from zscope.app.dashboard.amounts import amount, amount_expression, in_readable_units, with_amounts
+from zscope.app.dashboard.amounts import (
+    amount,
+    amount_expression,
+    in_readable_units,
+    with_amounts,
+    without_signed_zeros,
+)
 from zscope.app.dashboard.labels import column_config
 from zscope.app.dashboard.style import PROTOCOL_COLOURS
 from zscope.app.shared.column_labels import unit_of
@@ -76,3 +82,12 @@ def test_protocols_have_one_name_and_one_colour(drawn_page: Open, recorded: Path
                     seen[name] = colour
     assert {"TLSv1.2", "TLSv1.3"} <= seen.keys()
     assert not [name for name in seen if name.isupper()]
+
+
+def test_no_percentage_of_a_table_is_zero_with_a_sign() -> None:
+    values = [-0.049, -0.05, -0.0, 0.04, None, 12.0]
+    table = pa.table({"change_pct": values, "change": values})
+    shown = without_signed_zeros(table)
+    written = ["" if value is None else f"{value + 0.0:.1f}" for value in shown["change_pct"].to_pylist()]
+    assert written == ["0.0", "-0.1", "0.0", "0.0", "", "12.0"]
+    assert shown["change"].equals(table["change"])

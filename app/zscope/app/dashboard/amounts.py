@@ -24,6 +24,8 @@ WRITTEN = {"us": "µs"}
 _READABLE = 1_000
 """From this number on, a time is written in the next larger unit."""
 _WORDS = "_in_words"
+_HALF_A_DIGIT = 0.05
+"""Below it, a percentage with one digit after the point is zero."""
 
 
 def amount(value: float | None, unit: str = "") -> str:
@@ -87,6 +89,18 @@ def in_readable_units(table: pa.Table, fixed: Mapping[str, object]) -> tuple[pa.
             units[field.name] = better
             table = table.set_column(place, field.name, pc.divide(values, TIMES[better] / TIMES[unit]))
     return table, units
+
+
+def without_signed_zeros(table: pa.Table) -> pa.Table:
+    """Return a table whose percentages are not written as -0.0, for cells with one digit after the point."""
+    for place, field in enumerate(table.schema):
+        if field.name.endswith("_pct") and pa.types.is_floating(field.type):
+            column = table[field.name]
+            is_zero = pc.and_(pc.less(column, 0.0), pc.greater(column, -_HALF_A_DIGIT))
+            table = table.set_column(
+                place, field.name, pc.if_else(is_zero, pa.scalar(0.0, field.type), column)
+            )
+    return table
 
 
 def _readable_unit(largest: float, unit: str) -> str:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import streamlit as st
 from altair.utils import schemapi
 
-from zscope.app.dashboard.amounts import in_readable_units
+from zscope.app.dashboard.amounts import in_readable_units, without_signed_zeros
 from zscope.app.dashboard.labels import column_config
 from zscope.app.dashboard.style import plain_rows, text_colours
 from zscope.app.shared.plain_texts import one_line
@@ -38,6 +38,10 @@ _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _NO_BREAK = "\N{WORD JOINER}"
 """Inserted into addresses, where Markdown would make a link: invisible, but no address any more."""
 _LONGEST = 80
+_LABEL_PX = 220
+"""Room for a name at the vertical axis of a chart."""
+_HASH = re.compile("-[0-9a-f]{8}$")
+"""What the name of a table ends with if it depends on its rows."""
 
 
 def plain(text: object, longest: int = _LONGEST) -> str:
@@ -183,7 +187,11 @@ def draw_chart(
         key += f"-{crc32(repr(zoom.depends_on).encode()):08x}"
     options: dict[str, Any] = {"width": "stretch", "key": key, "alt": alternative}
     specification = _specification(chart)
-    specification["config"] = {**specification.get("config", {}), **text_colours(st.context.theme.type or "")}
+    config = {**specification.get("config", {}), **text_colours(st.context.theme.type or "")}
+    # For screen readers a chart is its description and axes: its rows are in the table below it.
+    config["mark"] = {**config.get("mark", {}), "aria": False}
+    config["axisY"] = {"labelLimit": _LABEL_PX, **config.get("axisY", {})}
+    specification["config"] = config
     if zoom is not None:
         st.vega_lite_chart(
             spec=specification, **options, on_select=partial(_zoomed, key, zoom.to), selection_mode=[ZOOMED]
@@ -215,13 +223,13 @@ def grid(
     Labels and explanations of the columns come from the declarations of `sources`: metrics, or tables of the
     store.
     """
-    shown, units = in_readable_units(data, config or {})
+    shown, units = in_readable_units(without_signed_zeros(data), config or {})
     options: dict[str, Any] = {
         "hide_index": True,
         "column_order": columns,
         "column_config": {**column_config(shown, sources, units), **(config or {})},
         "key": f"{name}-grid",
-        "alt": f"{data.num_rows:,} rows",
+        "alt": f"{_HASH.sub('', name).replace('-', ' ')}, {data.num_rows:,} rows",
         "height": height or "auto",
         "placeholder": "",
     }
@@ -301,12 +309,13 @@ def without_effect(filters: Sequence[str]) -> None:
 def number(value: float | None, digits: int = 1, unit: str = "") -> str:
     """Return a number with its unit, or n/a if there is none.
 
-    >>> number(12345.678), number(99.5, 1, "%"), number(None)
-    ('12,345.7', '99.5 %', 'n/a')
+    >>> number(12345.678), number(99.5, 1, "%"), number(-0.04), number(None)
+    ('12,345.7', '99.5 %', '0.0', 'n/a')
     """
     if value is None:
         return "n/a"
-    return f"{value:,.{digits}f}" + (f" {unit}" if unit else "")
+    # Less than half of the last digit below zero is zero, without a sign.
+    return f"{round(value, digits) + 0.0:,.{digits}f}" + (f" {unit}" if unit else "")
 
 
 def synthetic_badge() -> None:

@@ -116,7 +116,7 @@ def draw_intervals(table: pa.Table, measure: str, runs: Sequence[str], name: str
         ),
         size=alt.Size(
             "used:N", title="Interval", scale=alt.Scale(domain=["used", "left out"], range=[40, 160]),
-            legend=legend,
+            sort=["used", "left out"], legend=legend,
         ),
         detail=alt.Detail("side:N"),
         tooltip=[

@@ -31,9 +31,8 @@ KNOWN = (
     ),
     OfLibrary(
         "svg-img-alt",
-        "[data-testid=stVegaLiteChart]",
-        "Vega names single marks, but not all groups of marks, nor a marked range. Each chart has a "
-        "description, and its data in a table below.",
+        "[data-testid=stVegaLiteChart] [class*=_brush]",
+        "Vega gives the range that can be marked a role and no name; the days can be chosen above the page.",
     ),
 )
 

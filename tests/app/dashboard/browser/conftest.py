@@ -37,6 +37,12 @@ READY = """() => {
 MOST_LOOKS = 50
 PROBE = ("/_stcore/health", "/_stcore/host-config")
 """Opened at the address of a page, Streamlit first asks below it, and goes up when nothing is there."""
+OF_LIBRARY = (
+    'WARN Dropping "fit-y"',
+    'WARN Infinite extent for field "x"',
+    'WARN Infinite extent for field "y"',
+)
+"""Vega warns of what Streamlit sets for all charts, also those with a height for each row, and for tiles."""
 
 
 @dataclass
@@ -55,7 +61,8 @@ class Reader:
         self.page.on("request", lambda request: self._asked(request.url))
 
     def _heard(self, kind: str, text: str, url: str) -> None:
-        if kind == "error" and not ("404" in text and url.endswith(PROBE)):
+        probed = "404" in text and url.endswith(PROBE)
+        if kind in {"error", "warning"} and not probed and not text.startswith(OF_LIBRARY):
             self.troubles.append(f"{text} {url}")
 
     def _asked(self, url: str) -> None:

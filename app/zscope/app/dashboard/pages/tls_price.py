@@ -211,6 +211,14 @@ def _parts(data: PageData) -> None:
     grid(rows, "tls-price", sources=[PRICE], columns=shown)
 
 
+def _with_estimates(bars: alt.Chart, base: alt.Chart, rows: pa.Table, *, size: int, step: int) -> Chart:
+    """Bars of ranges with a dot for each estimate, if there is any."""
+    estimated = rows["cpu_s_per_day"].null_count < rows.num_rows
+    dots = base.transform_filter("isValid(datum.cpu_s_per_day)").mark_point(filled=True, size=size, opacity=1)
+    layers = [bars, dots.encode(x=alt.X("cpu_s_per_day:Q"))] if estimated else [bars]
+    return alt.layer(*layers, height=alt.Step(step))
+
+
 def _ranges(known: pa.Table) -> Chart:
     base = (
         alt.Chart(values(known))
@@ -229,8 +237,7 @@ def _ranges(known: pa.Table) -> Chart:
     bars = base.mark_rule(strokeWidth=8, opacity=0.4).encode(
         x=alt.X("low_cpu_s_per_day:Q", title="CPU seconds a day"), x2=alt.X2("high_cpu_s_per_day:Q")
     )
-    dots = base.transform_filter("isValid(datum.cpu_s_per_day)").mark_point(filled=True, size=50, opacity=1)
-    return alt.layer(bars, dots.encode(x=alt.X("cpu_s_per_day:Q")), height=alt.Step(24))
+    return _with_estimates(bars, base, known, size=50, step=24)
 
 
 def _shares(data: PageData) -> None:
@@ -334,10 +341,8 @@ def _price_beside_today(chosen: PricedSystem, then: PriceRange) -> None:
         x=alt.X("low_cpu_s_per_day:Q", title="CPU seconds a day", scale=alt.Scale(zero=True)),
         x2=alt.X2("high_cpu_s_per_day:Q"),
     )
-    dots = base.transform_filter("isValid(datum.cpu_s_per_day)").mark_point(filled=True, size=60, opacity=1)
     picture(
-        alt.layer(bars, dots.encode(x=alt.X("cpu_s_per_day:Q")), height=alt.Step(28)),
-        rows, "tls-price-what-if",
+        _with_estimates(bars, base, rows, size=60, step=28), rows, "tls-price-what-if",
         "CPU seconds a day of TLS today and with the numbers of the sliders.", sources=[PRICE],
     )  # fmt: skip
     st.caption(

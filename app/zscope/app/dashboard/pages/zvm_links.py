@@ -69,7 +69,7 @@ def _cost(costs: pa.Table) -> None:
             x=alt.X("cpu_per_tx:Q", title="CPU/tx (percent of an engine for a transaction per second)"),
             y=alt.Y("run:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
             color=alt.Color("server:N", title="Server", scale=spread_colours(SERVERS)),
-            order=alt.Order("server:N"),
+            order=alt.Order("server:O"),
             tooltip=[
                 alt.Tooltip("run:N", title="Run"),
                 alt.Tooltip("server:N", title="Server"),

@@ -63,7 +63,7 @@ def _misses(use: pa.Table) -> None:
         x=alt.X("share_pct:Q", title="Missed lookups (% of all lookups)"),
         y=_NAME,
         color=alt.Color("reason:N", title=None, scale=colours(_COLOURS), legend=alt.Legend(orient="top")),
-        order=alt.Order("reason:N"),
+        order=alt.Order("reason:O"),
         tooltip=[
             alt.Tooltip("name:N", title="Cache"),
             alt.Tooltip("reason:N", title="Reason"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import pyarrow as pa
@@ -180,12 +180,10 @@ def _by_bound(data: PageData, savings: pa.Table, target: int) -> None:
 PAGE = Page(title="Resumption", icon="autorenew", area="Traffic", order=20)
 
 _SOURCES = ["zERT", "GSKSRVR"]
-_COLOUR = alt.Color(
-    "source:N", title=None, scale=alt.Scale(domain=_SOURCES, range=[RESUMED, PURPLE]),
-    legend=alt.Legend(orient="top"),
-)  # fmt: skip
-_SHAPE = alt.Shape("source:N", title=None, scale=alt.Scale(domain=_SOURCES, range=["circle", "diamond"]))
-_SIZE = alt.Size("source:N", scale=alt.Scale(domain=_SOURCES, range=[190, 70]), legend=None)
+_OF_SOURCE: dict[str, Any] = {"title": None, "sort": _SOURCES, "legend": alt.Legend(orient="top")}
+_COLOUR = alt.Color("source:N", scale=alt.Scale(domain=_SOURCES, range=[RESUMED, PURPLE]), **_OF_SOURCE)
+_SHAPE = alt.Shape("source:N", scale=alt.Scale(domain=_SOURCES, range=["circle", "diamond"]), **_OF_SOURCE)
+_SIZE = alt.Size("source:N", scale=alt.Scale(domain=_SOURCES, range=[190, 70]), **_OF_SOURCE)
 """Different sizes, so that both are visible where they agree."""
 _SHARE = alt.Scale(domain=[0, 100])
 _TIPS = [
