@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,10 +60,16 @@ def modules(checkout: Path) -> dict[str, Path]:
     return {name.removesuffix(".__init__"): path for name, (_, path) in zip(names, paths, strict=True)}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
     """The modules of the project that a module imports, in functions and for types too."""
     result = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and node.module:
             result |= {
                 f"{node.module}.{a.name}" if f"{node.module}.{a.name}" in known else node.module
@@ -92,7 +99,7 @@ def class_names(known: dict[str, Path]) -> dict[str, list[str]]:
     """Class names that occur in more than one place, and where."""
     places = defaultdict(list)
     for name, path in known.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(name)
     return {name: where for name, where in sorted(places.items()) if len(where) > 1}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-from collections import Counter, defaultdict
-from functools import cache
+import runpy
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,10 @@ OTHERS = sorted(
     for folder in ("tests", "benchmarks", ".ci")
     for path in (CHECKOUT / folder).rglob("*.py")
 )
-MOST_FILES = 25
+STRUCTURE = runpy.run_path(str(CHECKOUT / "benchmarks" / "structure.py"))
+"""The functions of `make structure`."""
+_KNOWN: dict[str, Path] = STRUCTURE["modules"](CHECKOUT)
+MOST_FILES = STRUCTURE["LARGE_FOLDER"]
 LARGE_FOLDERS = (
     "schemas/zscope/schemas/layouts",
     "schemas/zscope/schemas/codes",
@@ -66,11 +68,6 @@ def test_packages_have_an_init() -> None:
     assert [folder for folder in sorted(folders) if not (CHECKOUT / folder / "__init__.py").is_file()] == []
 
 
-def test_modules_have_a_docstring() -> None:
-    """One sentence that describes what the module is for."""
-    assert [module for module in (*MODULES, *OTHERS) if not ast.get_docstring(_parsed(module))] == []
-
-
 def test_modules_are_named_by_subject() -> None:
     general = {"utils", "util", "helpers", "misc", "common"}
     assert [module for module in (*MODULES, *OTHERS) if Path(module).stem in general] == []
@@ -78,19 +75,17 @@ def test_modules_are_named_by_subject() -> None:
 
 def test_class_names_are_unique() -> None:
     """A name that occurs once can be searched for, and says in every import what it is."""
-    modules = defaultdict(list)
-    for module in MODULES:
-        for node in ast.walk(_parsed(module)):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                modules[node.name].append(module)
-    repeated = [f"{name}: {', '.join(where)}" for name, where in sorted(modules.items()) if len(where) > 1]
-    assert not repeated, "rename these classes:\n" + "\n".join(repeated)
+    repeated = STRUCTURE["class_names"](_KNOWN)
+    assert not repeated, "rename these classes:\n" + "\n".join(
+        f"{name}: {', '.join(where)}" for name, where in repeated.items()
+    )
 
 
 def test_there_is_no_import_cycle() -> None:
     """Imports for type checkers and inside functions count too: a cycle means two halves of one subject."""
-    cycles = _cycles(_imports())
-    assert not cycles, "these modules import each other:\n" + "\n".join(cycles)
+    imported = {name: STRUCTURE["imports"](name, path, _KNOWN) for name, path in _KNOWN.items()}
+    cycles = STRUCTURE["cycles"](imported)
+    assert not cycles, "these modules import each other:\n" + "\n".join(map(", ".join, cycles))
 
 
 def test_folders_are_small() -> None:
@@ -110,59 +105,3 @@ def test_folders_are_small() -> None:
     assert not large, f"more than {MOST_FILES} files of a kind in a folder; sort them by subject:\n" + (
         "\n".join(large)
     )
-
-
-@cache
-def _parsed(module: str) -> ast.Module:
-    return ast.parse((CHECKOUT / module).read_text(encoding="utf-8"))
-
-
-def _imports() -> dict[str, set[str]]:
-    """Return the modules that each module of zscope imports anywhere in its text."""
-    names = {_dotted(module): module for module in MODULES}
-    imported: dict[str, set[str]] = {}
-    for name, module in names.items():
-        targets: set[str] = set()
-        for node in ast.walk(_parsed(module)):
-            if isinstance(node, ast.Import):
-                targets.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                inside = {f"{node.module}.{alias.name}" for alias in node.names}
-                submodules = inside & names.keys()
-                targets |= submodules
-                if len(submodules) < len(inside):
-                    targets.add(node.module)
-        imported[name] = targets & names.keys() - {name}
-    return imported
-
-
-def _dotted(module: str) -> str:
-    parts = Path(module).with_suffix("").parts[1:]
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _cycles(imported: dict[str, set[str]]) -> list[str]:
-    """Describe one cycle for each group of modules that import each other."""
-    cycles = []
-    done: set[str] = set()
-    for start in sorted(imported):
-        if start in done:
-            continue
-        path = _path_back(start, imported)
-        if path:
-            cycles.append(" -> ".join(path))
-            done.update(path)
-    return cycles
-
-
-def _path_back(start: str, imported: dict[str, set[str]]) -> list[str]:
-    """Return the shortest way from a module along imports back to itself; empty if there is none."""
-    ways = {target: [start, target] for target in sorted(imported[start])}
-    waiting = list(ways)
-    for name in waiting:
-        if start in imported[name]:
-            return [*ways[name], start]
-        for target in sorted(imported[name] - ways.keys()):
-            ways[target] = [*ways[name], target]
-            waiting.append(target)
-    return []

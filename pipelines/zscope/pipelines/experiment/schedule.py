@@ -48,7 +48,7 @@ class Slot:
     end: datetime
 
 
-class _Line(msgspec.Struct):
+class _ScheduleLine(msgspec.Struct):
     """What a line of a file must contain; other keys are for people."""
 
     arm: Arm
@@ -121,7 +121,7 @@ def parse_schedule(lines: Iterable[str]) -> list[Slot]:
         if not text.strip():
             continue
         try:
-            line = msgspec.json.decode(text, type=_Line)
+            line = msgspec.json.decode(text, type=_ScheduleLine)
         except msgspec.MsgspecError as error:
             raise ScheduleError(f"line {number}: {error}") from error
         slots.append(_checked(line, slots[-1] if slots else None, number))
@@ -132,7 +132,7 @@ def parse_schedule(lines: Iterable[str]) -> list[Slot]:
     return slots
 
 
-def _checked(line: _Line, before: Slot | None, number: int) -> Slot:
+def _checked(line: _ScheduleLine, before: Slot | None, number: int) -> Slot:
     for name, time in (("start_utc", line.start_utc), ("end_utc", line.end_utc)):
         if time.tzinfo is None:
             raise ScheduleError(
