@@ -179,3 +179,10 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real files: {folder} is not a folder (ZSCOPE_REAL names another one)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def real_contents(real_data: Path) -> list[Path]:
+    """The files from real systems, each content once: beside what TERSE packed lies what it unpacks to."""
+    packed = {".PACK", ".SPACK"}
+    return sorted(path for path in real_data.rglob("*") if path.is_file() and path.suffix not in packed)

@@ -247,7 +247,9 @@ def test_the_store_of_the_commands_is_opened_by_default(
     assert zs.issues().columns == zs.open().issues().columns
 
 
+@pytest.mark.deep
 def test_the_price_by_time_is_that_of_another_metric(store: zs.Store) -> None:
+    """In `make test`, the same is a test of the command."""
     by_day = store.metric("tls_price", by="day")
     assert by_day.columns[:2] == ["system", "day"]
     assert by_day.fetchall() == store.metric("tls_price_day", by="day").fetchall()

@@ -141,6 +141,11 @@ def holding(store: Path) -> Iterator[subprocess.Popen[str]]:
             holder.kill()
 
 
+@pytest.fixture(scope="module")
+def tables() -> tuple[str, ...]:
+    return ("smf119_tcp_init", "smf119_tcp_term")
+
+
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
     """A small dump."""
@@ -203,6 +208,7 @@ def test_killed_writer_is_reported_once(tmp_path: Path, dump: Path) -> None:
     assert message not in second.stderr
 
 
+@pytest.mark.usefixtures("small_catalogue")
 def test_reader_does_not_wait_for_a_writer(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     load(store, dump)

@@ -17,6 +17,7 @@ from zscope.pipelines import exposition
 from zscope.pipelines.exposition.metrics_page import about_names
 
 if TYPE_CHECKING:
+    from click.testing import Result
     from tests.app.conftest import Run
 
 TEXT = (Path(__file__).resolve().parents[4] / "docs" / "monitoring.md").read_text(encoding="utf-8")
@@ -34,10 +35,10 @@ SHORT = [command for command in EXPORTS if "tls_price" not in command]
 
 @pytest.mark.parametrize("command", deep_except(SHORT, EXPORTS))
 def test_commands_work(
-    command: str, run: Run, zoned_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, run: Run, demo: tuple[Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ZSCOPE_STORE", str(zoned_store))
+    monkeypatch.setenv("ZSCOPE_STORE", str(demo[0]))
     monkeypatch.setattr(exposition, "exported_metrics", lambda: FEW_METRICS)
     with collector() as received:
         words = shlex.split(command.replace(COLLECTOR, received.address))
