@@ -101,8 +101,8 @@ def export_events(request: SeriesRequest, store: Path) -> Exported:
         write_ecs,
         write_otlp_logs,
         write_splunk,
+        write_statement_logs,
     )
-    from zscope.pipelines.exposition.statement_events import write_statement_logs
 
     _check_event_options(request)
     now = datetime.now(UTC).replace(microsecond=0)

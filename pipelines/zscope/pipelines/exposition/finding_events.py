@@ -1,22 +1,24 @@
 """The rows of `zscope check` as events: OTLP logs, and lines of JSON for Splunk and Elastic.
 
 The three formats have the same content under the names that their readers know. `key` is the same in every
-export for the same finding at the same place, so readers can recognise it again.
+export for the same finding at the same place, so readers can recognise it again. OTLP logs also have the
+statements about the data.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from datetime import date
 from hashlib import blake2s
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from zscope.pipelines.exposition.otlp_lines import attribute, compact_json, write_log_records
+from zscope.pipelines.exposition.otlp_lines import compact_json, log_record, write_log_records
 from zscope.pipelines.exposition.series import PREFIX
 from zscope.pipelines.metrics.metric_checks import SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from zscope.pipelines.exposition.otlp_lines import Resources
@@ -95,33 +97,43 @@ def check_results(session: Session, systems: Sequence[str] = ()) -> Iterator[Che
             yield CheckRow(**row)
 
 
-_SEVERITY_NUMBERS = {"high": 17, "medium": 13, "low": 10, "info": 9}
-"""ERROR, WARN, INFO2 and INFO of the data model of OpenTelemetry's logs."""
-_SEVERITY_TEXTS = {"high": "ERROR", "medium": "WARN", "low": "INFO", "info": "INFO"}
-
-
 def write_otlp_logs(out: BinaryIO, results: Iterable[CheckRow], resources: Resources, now: datetime) -> int:
     """Write lines of JSON, each an ExportLogsServiceRequest, and return the number of log records."""
     return write_log_records(out, ((each.system, _log_record(each, now)) for each in results), resources)
 
 
 def _log_record(result: CheckRow, now: datetime) -> dict[str, object]:
-    nanoseconds = str(int(now.timestamp() * 1_000_000) * 1000)
     values: dict[str, Value | None] = {
         f"{PREFIX}.check.{name}": value
         for name, value in asdict(result).items()
         if name not in {"system", "server_port"}
     }
     values |= {f"{PREFIX}.check.key": result.key, "server.port": result.server_port}
-    return {
-        "timeUnixNano": nanoseconds,
-        "observedTimeUnixNano": nanoseconds,
-        "severityNumber": _SEVERITY_NUMBERS[result.severity],
-        "severityText": _SEVERITY_TEXTS[result.severity],
-        "eventName": f"{PREFIX}.check.{result.kind}",
-        "body": {"stringValue": result.message},
-        "attributes": [attribute(name, value) for name, value in values.items() if value is not None],
+    return log_record(f"check.{result.kind}", result.severity, result.message, values, now)
+
+
+def write_statement_logs(
+    out: BinaryIO, statements: Iterable[Mapping[str, Any]], resources: Resources, now: datetime
+) -> int:
+    """Write rows of the metric `statement` as requests in lines, and return the number of log records."""
+    records = ((row["system"], _record_of_statement(row, now)) for row in statements)
+    return write_log_records(out, records, resources)
+
+
+def _record_of_statement(row: Mapping[str, Any], now: datetime) -> dict[str, object]:
+    values = {
+        f"{PREFIX}.statement.{name}": None if value is None else _plain(value)
+        for name, value in row.items()
+        if name not in {"system", "sentence"}
     }
+    return log_record("statement", "info", row["sentence"], values, now)
+
+
+def _plain(value: Value | date | list[str]) -> Value:
+    """Days and moments as ISO 8601, names of columns with commas between them."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return ", ".join(value) if isinstance(value, list) else value
 
 
 def write_splunk(out: BinaryIO, results: Iterable[CheckRow], now: datetime) -> int:

@@ -16,6 +16,7 @@ from zscope.pipelines.exposition.series import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
 
     from zscope.pipelines.exposition.series import Value
     from zscope.pipelines.store.session import Session
@@ -103,6 +104,27 @@ def write_log_records(
             lines.end_line()
     lines.end_line()
     return written
+
+
+_SEVERITY_NUMBERS = {"high": 17, "medium": 13, "low": 10, "info": 9}
+"""ERROR, WARN, INFO2 and INFO of the data model of OpenTelemetry's logs."""
+_SEVERITY_TEXTS = {"high": "ERROR", "medium": "WARN", "low": "INFO", "info": "INFO"}
+
+
+def log_record(
+    event: str, severity: str, text: str, attributes: Mapping[str, Value | None], now: datetime
+) -> dict[str, object]:
+    """Return a LogRecord message; attributes without a value are left out."""
+    nanoseconds = str(int(now.timestamp() * 1_000_000) * 1000)
+    return {
+        "timeUnixNano": nanoseconds,
+        "observedTimeUnixNano": nanoseconds,
+        "severityNumber": _SEVERITY_NUMBERS[severity],
+        "severityText": _SEVERITY_TEXTS[severity],
+        "eventName": f"{PREFIX}.{event}",
+        "body": {"stringValue": text},
+        "attributes": [attribute(name, value) for name, value in attributes.items() if value is not None],
+    }
 
 
 def attribute(name: str, value: Value) -> object:

@@ -17,8 +17,9 @@ from tests.pipelines.store.forked import CHECKOUT
 from tests.pipelines.store.test_session import make_store, rows
 
 from zscope.pipelines.metrics import metric, statement
-from zscope.pipelines.store import spill, sql_sandbox
-from zscope.pipelines.store.session import Session
+from zscope.pipelines.store import session as module
+from zscope.pipelines.store import sql_sandbox
+from zscope.pipelines.store.session import Session, delete_leftovers
 from zscope.pipelines.store.sql_sandbox import QueryError
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def test_the_space_for_temporary_files_is_limited(store: Path, temporary: Path) 
 
 
 def test_by_default_half_of_the_free_space_can_be_used(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spill, "disk_usage", lambda _: SimpleNamespace(free=10 << 30))
+    monkeypatch.setattr(module, "disk_usage", lambda _: SimpleNamespace(free=10 << 30))
     with fenced(store) as session:
         assert rows(session, "SELECT current_setting('max_temp_directory_size')") == [("5.0 GiB",)]
     with fenced(store, spill_size="3MiB") as session:
@@ -221,10 +222,10 @@ def test_folders_of_other_users_are_not_deleted(temporary: Path, monkeypatch: py
     os.utime(old, (yesterday, yesterday))
     with monkeypatch.context() as other_user:
         other_user.setattr(os, "geteuid", lambda: old.stat().st_uid + 1)
-        spill.delete_leftovers()
+        delete_leftovers()
     assert old.is_dir()
     assert killed.is_dir()
-    spill.delete_leftovers()
+    delete_leftovers()
     assert not list(temporary.iterdir()), "they are those of the same user"
 
 
