@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,6 @@ from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
     import duckdb
-
-MakeStore = Callable[[], Path]
 
 
 @pytest.fixture(scope="session")

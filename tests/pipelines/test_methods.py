@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.pipelines.metric_world import database
 
-from zscope.pipelines.runs.workloads import parse_workload
+from zscope.pipelines.runs.workloads import parse_workloads
 from zscope.schemas.reference import reference_tables
 
 Row = Mapping[str, object]
@@ -149,7 +149,7 @@ def test_share_of_cached_tickets_follows_from_two_displays() -> None:
     "example", json.loads(METHODS["workload-names"]["worked"]), ids=lambda e: e["given"]["name"]
 )
 def test_workload_names_are_read_as_published(example: dict[str, Any]) -> None:
-    found = parse_workload(example["given"]["name"])
+    [found] = parse_workloads(example["given"]["name"])
     gives = example["gives"]
     units = {"B": 1, "kB": 1000, "MB": 1_000_000}
 

@@ -178,13 +178,3 @@ def table_names() -> tuple[str, ...]:
     """Return the names of all tables, those from SMF data first."""
     from_records = record_table_names()
     return (*from_records, *(name for name in report_tables() if name not in from_records))
-
-
-@cache
-def shared_table_names() -> frozenset[str]:
-    """Return the names of the tables that both records and reports fill.
-
-    >>> sorted(shared_table_names())
-    ['mq_channel', 'mq_channel_initiator', 'mq_task']
-    """
-    return frozenset(record_table_names()) & frozenset(report_tables())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -154,9 +153,3 @@ def read_snapshots(target: Path) -> dict[int, Contents]:
             rows = all_rows(opened, snapshot)
             found.setdefault(commit, {})[table] = content_of(table, rows)
     return found
-
-
-def files_in(target: Path) -> set[str]:
-    """All files of a target; the random parts of names are left out."""
-    names = (path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
-    return {re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|snap-\d+", "ID", name) for name in names}

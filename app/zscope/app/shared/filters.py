@@ -45,11 +45,6 @@ class Filters:
         """Whether a period is chosen."""
         return any((self.begin, self.end, self.first_day, self.last_day))
 
-    @property
-    def has_parts(self) -> bool:
-        """Whether jobs, ports or roles are chosen, so that rows of whole systems do not match."""
-        return any((self.ports, self.jobs, self.roles))
-
     def without_period(self) -> Filters:
         """Return the other filters."""
         return replace(self, begin=None, end=None, first_day=None, last_day=None)

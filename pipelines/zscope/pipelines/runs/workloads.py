@@ -43,32 +43,25 @@ class BenchmarkWorkload:
     """Bytes that the server sends per transaction."""
 
 
-def parse_workload(text: str, kb: int = DEFAULT_KB) -> BenchmarkWorkload:
-    """Parse the name of a workload; `kb` is the number of bytes in a kB, 1000 or 1024.
+def parse_workloads(text: str, kb: int = DEFAULT_KB) -> tuple[BenchmarkWorkload, ...]:
+    """Parse the name of a workload, or of several that run at the same time, joined by a plus sign.
 
-    >>> parse_workload("CRR40(64B/8kB)")
-    BenchmarkWorkload(kind='CRR', clients=40, client_bytes=64, server_bytes=8000)
-    >>> parse_workload("RR60(4kB)", kb=1024).server_bytes
-    4096
-    >>> parse_workload("CRR40")  # doctest: +ELLIPSIS
+    `kb` is the number of bytes in a kB, 1000 or 1024.
+
+    >>> parse_workloads("CRR40(64B/8kB)")
+    (BenchmarkWorkload(kind='CRR', clients=40, client_bytes=64, server_bytes=8000),)
+    >>> [part.server_bytes for part in parse_workloads("RR10(4kB) + STR1(5MB/1B)", kb=1024)]
+    [4096, 1]
+    >>> parse_workloads("CRR40")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     zscope.pipelines.runs.workloads.WorkloadError: 'CRR40' is not a workload: expected '(' ...
     """
-    return _to_workload(_parsed(_one(), text)[0], kb)
+    return tuple(_to_workload(part, kb) for part in _parsed(text))
 
 
-def parse_workloads(text: str, kb: int = DEFAULT_KB) -> tuple[BenchmarkWorkload, ...]:
-    """Parse a name with one workload, or several that run at the same time, joined by a plus sign.
-
-    >>> [part.kind for part in parse_workloads("RR10(4kB) + STR1(5MB/1B)")]
-    ['RR', 'STR']
-    """
-    return tuple(_to_workload(part, kb) for part in _parsed(_several(), text))
-
-
-def _parsed(grammar: pp.ParserElement, text: str) -> pp.ParseResults:
+def _parsed(text: str) -> pp.ParseResults:
     try:
-        return grammar.parse_string(text)
+        return _grammar().parse_string(text)
     except pp.ParseBaseException as error:
         at = error.loc + len(text[error.loc :]) - len(text[error.loc :].lstrip())
         raise WorkloadError(text, at + 1, error.msg.removeprefix("Expected ")) from None
@@ -81,13 +74,9 @@ def _to_workload(part: pp.ParseResults, kb: int) -> BenchmarkWorkload:
 
 
 @cache
-def _one() -> pp.ParserElement:
-    return _part() + _end()
-
-
-@cache
-def _several() -> pp.ParserElement:
-    return _part() + pp.ZeroOrMore(pp.Suppress("+") - _part()) + _end()
+def _grammar() -> pp.ParserElement:
+    end = pp.StringEnd().set_name("the end of the name")
+    return _part() + pp.ZeroOrMore(pp.Suppress("+") - _part()) + end
 
 
 def _part() -> pp.ParserElement:
@@ -104,7 +93,3 @@ def _part() -> pp.ParserElement:
 def _number(name: str) -> pp.ParserElement:
     digits = pp.Regex(rf"[1-9][0-9]{{0,{_MAX_DIGITS - 1}}}(?![0-9])").set_name(f"{name} from 1 on")
     return digits.set_parse_action(pp.token_map(int))
-
-
-def _end() -> pp.ParserElement:
-    return pp.StringEnd().set_name("the end of the name")
