@@ -247,7 +247,7 @@ def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows) -> alt.Char
 
 def _legend(colours: Mapping[str, ColourName]) -> alt.Color:
     scale = alt.Scale(domain=list(colours), range=[COLOURS[name] for name in colours.values()])
-    legend = alt.Legend(orient="bottom", title=None, columns=_LEGEND_COLUMNS, labelLimit=_LABEL_PX["left"])
+    legend = alt.Legend(orient="bottom", title=None, columns=_LEGEND_COLUMNS, labelLimit=0)
     return alt.Color("word:N", scale=scale, legend=legend)
 
 

@@ -39,7 +39,7 @@ FIGURES = (
 _KEY_FIGURES = (cost, resumption, tls13, unprotected, next_certificate)
 _NAMED_SYSTEMS = 8
 _LONGEST = 2000
-_TILE_PX = 130
+_TILE_PX = 160
 _MOMENT = "%Y-%m-%d %H:%M"
 
 
