@@ -89,3 +89,20 @@ def test_a_metric_without_a_clock_keeps_its_rows_whatever_the_period() -> None:
     selection = Filters(begin=BEGIN, systems=("A",)).selection(metric("finding"), "severity = 'high'")
     assert selection.begin is None
     assert selection.where == "system IN ('A') AND (severity = 'high')"
+
+
+def test_what_was_seen_at_several_places_is_chosen_by_one_of_them() -> None:
+    chosen = Filters(systems=("SYSA",), stacks=("T",), ports=(443, 446), jobs=("WEB'1",))
+    seen = metric("certificate_inventory")
+    assert chosen.without_effect_on(seen) == ("stack",)
+    rows = duckdb.sql(f"""
+        SELECT n FROM (VALUES
+            (1, ['SYSA', 'SYSB'], [446, 21], ['WEB''1']), (2, ['SYSB'], [443], ['WEB''1']),
+            (3, ['SYSA'], [21], ['WEB''1']), (4, ['SYSA'], [443], NULL)
+        ) AS v (n, systems, server_ports, job_names) WHERE {chosen.selection(seen).where}
+    """).fetchall()  # fmt: skip
+    assert rows == [(1,)]
+
+
+def test_ports_in_a_text_are_not_chosen() -> None:
+    assert Filters(ports=(443,)).without_effect_on(metric("rule_use")) == ("port",)

@@ -19,6 +19,8 @@ ROLES = ("client", "server")
 """The sides of a handshake; a server that requests client certificates is a server, too."""
 _ROLE_COLUMNS = ("handshake_role", "side")
 """Columns with the role; a metric or table has one of them at most."""
+_LISTS = {"system": "systems", "server_port": "server_ports", "job_name": "job_names"}
+"""Columns with all values of what a row was seen at; a filter selects rows with one of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class Filters:
 
         A metric that takes its period and filters as parameters follows them without a clock and columns.
         """
-        columns = {column.name for column in metric.columns if column.in_file}
+        columns = _columns(metric)
         followed = {*metric.filters, *(["period"] if metric.period else [])}
         return tuple(name for name in self.without_effect(columns, metric.clock) if name not in followed)
 
@@ -112,8 +114,7 @@ class Filters:
         if self.stacks:
             yield "stack", _one_of("stack", self.stacks, columns)
         if self.ports:
-            ports = ", ".join(map(str, self.ports))
-            yield "port", f"server_port IN ({ports})" if "server_port" in columns else ""
+            yield "port", _one_of("server_port", self.ports, columns)
         if self.jobs:
             yield "job", _one_of("job_name", self.jobs, columns)
         if self.roles:
@@ -136,15 +137,27 @@ class Filters:
         if metric.filters:
             chosen = {"stack": self.stacks, "port": self.ports, "job": self.jobs, "role": self.roles}
             return MetricSelection(self.systems, begin, end, where, *days, chosen, self.with_runs)
-        columns = {column.name for column in metric.columns if column.in_file}
+        columns = _columns(metric)
         conditions = self.conditions(columns, "" if of_days else metric.clock)
         if where:
             conditions.append(f"({where})")
         return MetricSelection((), begin, end, " AND ".join(conditions), *days, with_runs=self.with_runs)
 
 
-def _one_of(column: str, values: tuple[str, ...], columns: Collection[str]) -> str:
-    return f"{column} IN ({', '.join(map(literal, values))})" if column in columns else ""
+def _columns(metric: Metric) -> set[str]:
+    """The columns of a metric; those of `_LISTS` are no texts."""
+    return {
+        column.name
+        for column in metric.columns
+        if column.in_file and (column.name not in _LISTS.values() or column.type.endswith("[]"))
+    }
+
+
+def _one_of(column: str, values: Sequence[str | int], columns: Collection[str]) -> str:
+    listed = ", ".join(literal(value) if isinstance(value, str) else str(value) for value in values)
+    if column in columns:
+        return f"{column} IN ({listed})"
+    return f"list_has_any({_LISTS[column]}, [{listed}])" if _LISTS.get(column) in columns else ""
 
 
 def found_sql(metric: Metric, selection: MetricSelection, sql: str, by: Sequence[str] | None = None) -> str:

@@ -77,14 +77,9 @@ def all_certificates(data: PageData) -> pa.Table:
     Besides the columns of the metric: `name`, `remark` on weaknesses, and `mark`, the label of its expiry.
     """
     table = data.metric("certificate_inventory")
-    rows = table.to_pylist()
-    if place := data.where(PLACE):
-        used = data.rows(f"SELECT DISTINCT {', '.join(_IDENTITY)} FROM certificate_seen {place}")
-        identities = {tuple(row.values()) for row in used.to_pylist()}
-        rows = [row for row in rows if tuple(row[name] for name in _IDENTITY) in identities]
     described = [
         row | {"name": name_of(row), "remark": remark_of(row), "mark": EXPIRY_MARKS[row["expiry"]]}
-        for row in rows
+        for row in table.to_pylist()
     ]
     further = [pa.field(name, pa.string()) for name in ("name", "remark", "mark")]
     return pa.Table.from_pylist(described, pa.schema([*table.schema, *further]))
@@ -193,11 +188,10 @@ def _how_judged(certificates: pa.Table, as_of: datetime) -> str:
         "end. Ended since: valid when it was last seen, but its end is before that day."
     )
     today = datetime.now(UTC)
-    later = [end for end in certificates["not_after_utc"].to_pylist() if end and as_of <= end < today]
-    if later:
+    if any(end and as_of <= end < today for end in certificates["not_after_utc"].to_pylist()):
         words += (
-            f" Between that day and today, {today:%Y-%m-%d}, {len(later)} more ended; newer data shows "
-            "whether they were renewed."
+            f" Between that day and today, {today:%Y-%m-%d}, more have ended; newer data shows whether "
+            "they were renewed."
         )
     return words
 
@@ -306,9 +300,7 @@ def _on_time_axis(near: pa.Table, total: int, as_of: datetime | None) -> None:
             "90 days after it.",
             sources=["certificate_inventory"])  # fmt: skip
     if total > near.num_rows:
-        st.caption(
-            f"The {near.num_rows} of {total:,} certificates that expire closest to the end of the data."
-        )
+        st.caption("The certificates that expire closest to the end of the data; all are below.")
 
 
 def _days_ahead(as_of: datetime) -> list[alt.Chart]:
@@ -343,7 +335,7 @@ def _listed(data: PageData, certificates: pa.Table) -> None:
         },
     )  # fmt: skip
     if certificates.num_rows > _MOST:
-        st.caption(f"The {_MOST:,} of {certificates.num_rows:,} certificates that expire first.")
+        st.caption(f"The {_MOST:,} certificates that expire first.")
     if row is None:
         st.caption("Select a row with the box at its left to see where the certificate is used.")
         return
