@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 import pytest
-from tests.app.dashboard.conftest import words
-from tests.app.dashboard.page_helpers import data_of, sql
+from tests.app.dashboard.page_helpers import data_of, listed, sql
 from tests.marking import deep_except
 
+from zscope.app.dashboard.drawing import number
 from zscope.app.dashboard.figure_charts import chart_of, words_of
 from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures
 from zscope.app.figures.figure_rows import FigureRows, figure_rows
@@ -52,8 +52,9 @@ def test_the_unprotected_share_is_the_same_or_explained(
     overview = tile(drawn_page("overview", recorded, query), "Unprotected")
     posture = drawn_page("posture", recorded, {**query, "posture_part": "Protection"})
     assert tile(posture, "Unprotected") == overview
-    explained = words(drawn_page("ciphers", recorded, query)).replace("\\", "")
-    assert f"certificates have {overview} without protection in zERT" in explained
+    [unprotected, _] = listed(drawn_page("ciphers", recorded, query), "figure", "there").to_dict("records")
+    assert number(unprotected["there"], 1, "%") == overview
+    assert unprotected["page"].startswith("Posture and certificates, zERT")
 
 
 def test_failed_handshakes_are_the_same_or_explained(drawn_page: Open, recorded: Path) -> None:
@@ -62,9 +63,9 @@ def test_failed_handshakes_are_the_same_or_explained(drawn_page: Open, recorded:
     )
     assert tile(drawn_page("handshakes", recorded), "Failed") == f"{100 * failed / handshakes:.2f} %"
     page = drawn_page("ciphers", recorded)
-    explained = words(page).replace("\\", "")
-    assert f"and the page Handshakes {failed:,} failed in zERT details." in explained
-    assert f"and {tile(page, 'Failed handshakes')} handshakes failed" in explained
+    [_, both] = listed(page, "figure", "there").to_dict("records")
+    assert both["there"] == failed
+    assert tile(page, "Failed handshakes") == number(both["here"], 0)
 
 
 FIGURES = [figure for figure in declared_figures().values() if figure.chart]

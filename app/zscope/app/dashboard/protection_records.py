@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from zscope.app.dashboard.drawing import grid
+from zscope.app.dashboard.tiles import MetricFigure
 from zscope.pipelines.quantities import percent
 from zscope.schemas.sql_text import literal
 
@@ -44,12 +45,22 @@ def records_named(records: dict[str, Any]) -> str:
     return records_and_coverage(records["source"], records["covered_hours"], records["hours"])
 
 
-def handshake_records(data: PageData) -> str:
-    """Return the records that count full and resumed handshakes, with the share of the hours they cover."""
+_RECORDED = "FILTER (state <> 'not recorded')"
+HANDSHAKE_COVERAGE = MetricFigure(
+    "coverage",
+    f"100 * sum(covered_hours) {_RECORDED} / sum(hours) {_RECORDED}",
+    ("system", "source"),
+    "source = '119-11'",
+)
+"""Share of the hours covered by the records that count full and resumed handshakes."""
+
+
+def handshake_coverage(data: PageData) -> float | None:
+    """Return the share of the hours that these records cover, in %; systems without any do not count."""
     rows = data.metric("coverage", ["system", "source"], where="source = '119-11'").to_pylist()
     recorded = [row for row in rows if row["state"] != "not recorded"]
-    covered_hours = sum(row["covered_hours"] for row in recorded)
-    return records_and_coverage("zERT detail", covered_hours, sum(row["hours"] for row in recorded))
+    hours = sum(row["hours"] for row in recorded)
+    return 100 * sum(row["covered_hours"] for row in recorded) / hours if hours else None
 
 
 def records_and_coverage(source: str, covered_hours: float | None, hours: float | None) -> str:

@@ -298,7 +298,7 @@ def published_section(data: PageData, area: str, slug: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if any(row["synthetic"] for row in measured):
             synthetic_badge()
-        st.caption(f"{len(measured)} of {len(rows)} published results have a measurement here. {LEGEND}")
+        st.caption(LEGEND)
     for number, panel in enumerate(result_panels(rows)):
         words = f"{panel.title} of each result: published and measured. The verdicts are in the data below."
         picture(

@@ -25,7 +25,7 @@ def test_it_shows_the_rules_of_the_metric(drawn_page: Open, world: Path) -> None
     assert len(shown) == len(expected)
     assert set(shown["rule_name"]) == {name for _, name, _ in expected}
     [in_force] = sql(world, "SELECT count(*) FROM rule_use WHERE place IS NOT NULL")
-    assert f"{in_force[0]} rules are in force" in words(page)
+    assert f"Rules in force {in_force[0]}" in words(page)
 
 
 def test_a_rule_has_the_parameters_of_its_actions(open_page: Open, world: Path) -> None:

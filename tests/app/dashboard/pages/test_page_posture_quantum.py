@@ -51,7 +51,9 @@ def test_displays_name_the_groups_of_their_connections(drawn_page: Open, world: 
         "SELECT count(DISTINCT (system, connection_id)) FROM netstat_ttls WHERE key_share IS NOT NULL",
     )
     assert sum(row["connections"] for row in rows) == connections > 0
-    assert f"0 of {connections} connections" in words(drawn_page("posture", world, PART))
+    shown = words(drawn_page("posture", world, PART))
+    assert f"Connections in NETSTAT TTLS displays {connections}" in shown
+    assert "With a hybrid group with ML-KEM 0" in shown
 
 
 def test_groups_of_the_policy_have_names(world: Path) -> None:

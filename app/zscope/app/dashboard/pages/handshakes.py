@@ -11,7 +11,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
-from zscope.app.dashboard.protection_records import handshake_records
+from zscope.app.dashboard.protection_records import HANDSHAKE_COVERAGE, handshake_coverage
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, time_axis, time_tip, values
 from zscope.app.dashboard.tiles import MetricFigure, tile
@@ -105,8 +105,9 @@ def render(data: PageData) -> None:
             "zscope ingest SMF.DUMP --select '119(11)'",
         )
         return
+    *columns, hours = st.columns(5)
     for column, (title, key, digits, unit, explanation) in zip(
-        st.columns(4),
+        columns,
         [
             ("Handshakes", "handshakes", 0, "", ""),
             ("Resumed handshakes", "resumed_pct", 1, "%", "Of the full and resumed handshakes."),
@@ -117,7 +118,8 @@ def render(data: PageData) -> None:
     ):
         shown = number(counts[key], digits, unit)
         tile(column, data, title, shown, MetricFigure("handshake_mix", key), explanation)
-    st.caption(f"Counted in {handshake_records(data)}.")
+    covered = number(handshake_coverage(data), 1, "%")
+    tile(hours, data, "Hours covered", covered, HANDSHAKE_COVERAGE, "By zERT details, which count them.")
     _over_time(data)
     _by_place(data)
 

@@ -13,6 +13,7 @@ from zscope.app.dashboard.drawing import (
     clean,
     grid,
     no_data,
+    number,
     picture,
     plain,
     selectable_grid,
@@ -21,6 +22,7 @@ from zscope.app.dashboard.drawing import (
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, values
+from zscope.app.dashboard.tiles import tile
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def render(data: PageData) -> None:
             "zscope ingest PASEARCH.TXT ATTLS.POLICY",
         )
         return
-    _unused(found)
+    _numbers(data, found)
     _handshakes(found)
     st.header("Rules")
     rule = selectable_grid(
@@ -112,29 +114,26 @@ def render(data: PageData) -> None:
         _rule(data, rule)
 
 
-def _unused(found: pa.Table) -> None:
-    """One sentence about the rules that had no traffic, and about connections without a rule."""
+def _numbers(data: PageData, found: pa.Table) -> None:
+    """Draw how many rules are in force, and what has to do with none or with errors."""
     rows = found.to_pylist()
-    unused = [row for row in rows if row["place"] is not None and row["full_handshakes"] is None]
-    errors = sum(row["errors"] for row in rows)
-    bare = sum(
-        (row["full_handshakes"] or 0) + (row["resumed_handshakes"] or 0)
-        for row in rows
-        if row["rule_name"] == _NO_RULE
-    )
-    in_force = sum(row["place"] is not None for row in rows)
-    parts = [
-        f"{in_force:,} rules are in force, {len(unused):,} of them without TLS traffic in the last seven days"
-    ]
-    if bare:
-        parts.append(f"{bare:,} handshakes belong to no rule")
-    if errors:
+    in_force = [row for row in rows if row["place"] is not None]
+    shown = {
+        "Rules in force": len(in_force),
+        "Without TLS traffic in seven days": sum(row["full_handshakes"] is None for row in in_force),
+        "Handshakes without a rule": sum(
+            (row["full_handshakes"] or 0) + (row["resumed_handshakes"] or 0)
+            for row in rows
+            if row["rule_name"] == _NO_RULE
+        ),
+        "Errors in messages": sum(row["errors"] for row in rows),
+    }
+    for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
+        tile(column, data, title, number(value, 0), None)
+    if shown["Errors in messages"]:
         worst = max(rows, key=lambda row: row["errors"])
-        parts.append(
-            f"messages report {errors:,} errors, most under {worst['rule_name']} of {worst['system']} "
-            f"({worst['most_frequent_error']})"
-        )
-    st.markdown(f"{plain('; '.join(parts), _LONGEST)}\\.")
+        words = f"Most errors: {worst['rule_name']} of {worst['system']} ({worst['most_frequent_error']})"
+        st.markdown(f"{plain(words, _LONGEST)}\\.")
 
 
 def _handshakes(found: pa.Table) -> None:
@@ -184,10 +183,8 @@ def _rule(data: PageData, rule: dict[str, Any]) -> None:
         st.caption("The loaded policy has no parameters of its actions.")
     errors = messages(data, rule)
     if errors.num_rows:
-        st.markdown(f"**Errors**, the newest {errors.num_rows:,}")
+        st.markdown("**Errors**, the newest first")
         grid(errors, "policy-errors", sources=["tls_message"])
     if rule["worst_finding"]:
-        st.markdown(
-            f"**Findings**: {rule['findings']:,}, the worst is {plain(rule['worst_finding'], _LONGEST)}"
-        )
+        st.markdown(f"**Findings**, the worst: {plain(rule['worst_finding'], _LONGEST)}")
         page_link("posture", "All findings", system=rule["system"])

@@ -93,9 +93,9 @@ def render(data: PageData) -> None:
         figure = MetricFigure("best_practice_check", f"count(*) FILTER (status = '{status}')", ())
         tile(column, data, title, number(checks.counts[status], 0), figure)
     st.caption(
-        f"{len(checks.practices)} settings that published measurements recommend, each checked on each of "
-        f"{len(checks.systems)} systems. A setting that no data shows counts once. Findings about "
-        "connections and certificates are on the page Posture and certificates."
+        "Settings that published measurements recommend, each checked on each system. A setting that no "
+        "data shows counts once. Findings about connections and certificates are on the page Posture and "
+        "certificates."
     )
     if not checks.systems:
         no_data(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean, grid, no_data, picture, plain, synthetic_badge
+from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, synthetic_badge
 from zscope.app.dashboard.pages.benchmark.one_result import show_result
 from zscope.app.dashboard.published import (
     LEGEND,
@@ -29,6 +29,7 @@ from zscope.app.dashboard.published import (
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.run_intervals import RUN_COMMANDS, warn_about_unusable_runs
 from zscope.app.dashboard.style import VERDICT_COLOURS, colours, values
+from zscope.app.dashboard.tiles import tile
 from zscope.pipelines.benchmark.wording import plain_title, reason_group
 
 if TYPE_CHECKING:
@@ -95,7 +96,6 @@ def _pick(result: str) -> None:
 def _summary(data: PageData, results: pa.Table, *, with_chart: bool) -> None:
     verdicts = Counter(results["verdict"].to_pylist())
     measured = [row for row in results.select(["measured", "synthetic"]).to_pylist() if row["measured"]]
-    synthetic = sum(bool(row["synthetic"]) for row in measured)
     left, right = st.columns([2, 3], gap="large") if with_chart else (None, st.container())
     if left:
         table = pa.table(
@@ -105,21 +105,21 @@ def _summary(data: PageData, results: pa.Table, *, with_chart: bool) -> None:
             picture(verdict_chart(table), table, "benchmark-verdicts", "Published results with each verdict.",
                     sources=["benchmark"])  # fmt: skip
     with right:
+        shown = {"Published results": results.num_rows, "With a measurement": len(measured)}
+        for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
+            tile(column, data, title, number(value, 0), None)
         st.markdown(
-            f"Each of **{results.num_rows} published results** on TLS and networks on IBM Z is compared with "
-            f"the runs measured here; {len(measured)} of them have a measurement. The comparison uses "
-            "percentages, never absolute times of another machine. **Direction only**: the document says "
-            "higher, lower or the same, without a number. **Not comparable** and **no data** come with a "
-            "reason, or with what is needed."
+            "Each published result on TLS and networks on IBM Z is compared with the runs measured here. The "
+            "comparison uses percentages, never absolute times of another machine. **Direction only**: the "
+            "document says higher, lower or the same, without a number. **Not comparable** and **no data** "
+            "come with a reason, or with what is needed."
         )
         directions = Counter(filter(None, results["direction_matches"].to_pylist()))
         if directions:
             listed = ", ".join(f"{count} {plain(name)}" for name, count in directions.most_common())
             st.caption(f"Direction only: {listed}.")
-        if synthetic:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                synthetic_badge()
-                st.caption(f"{synthetic} of the measurements use synthetic data.", width="content")
+        if any(row["synthetic"] for row in measured):
+            synthetic_badge()
     warn_about_unusable_runs(data)
     if not measured:
         no_data(
@@ -157,7 +157,7 @@ def _documents(rows: list[ResultRow]) -> None:
         by_document.setdefault(row["document"], []).append(row)
     measured = {name: sum(row["measured"] is not None for row in of) for name, of in by_document.items()}
     for name in sorted(by_document, key=lambda name: (-measured[name], name)):
-        title = f"**{plain(name)}**: {len(by_document[name])} results, {measured[name]} with a measurement"
+        title = f"**{plain(name)}** ({measured[name]} of {len(by_document[name])} measured)"
         opened = bool(measured[name]) or len(by_document) <= _FEW
         key = f"benchmark-document-{_slug(name)}-{opened}"
         # Only expanded sections are drawn: charts of all documents together are slow in a browser.
@@ -179,7 +179,7 @@ def _document(document: str, rows: list[ResultRow]) -> None:
     wordy = [row for row in rows if has_no_number(row)]
     if not wordy:
         return
-    st.markdown(f"Published without a number: {len(wordy)}")
+    st.markdown("**Published without a number**")
     table = pa.table({name: pa.array([row[name] for row in wordy], pa.string()) for name in _LISTED})
     height = _LIST_PX if len(wordy) > _LIST_PX // 40 else None
     chosen_row = grid(table, f"{slug}-words", sources=["benchmark"], pick=True, height=height)
@@ -256,9 +256,9 @@ def verdicts_section(rows: list[ResultRow], pick: Callable[[str], None]) -> None
     groups = by_reason(rows)
     if groups:
         st.header(f"Not compared: {sum(map(len, groups.values()))}")
-    for number, (reason, of_reason) in enumerate(groups.items()):
+    for place, (reason, of_reason) in enumerate(groups.items()):
         with st.expander(f"{plain(reason, _LONGEST)}: {len(of_reason)}"):
-            _list(of_reason, f"reason-{number}", pick)
+            _list(of_reason, f"reason-{place}", pick)
 
 
 def _list(rows: Sequence[ResultRow], name: str, pick: Callable[[str], None]) -> None:

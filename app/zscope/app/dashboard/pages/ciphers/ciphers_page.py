@@ -9,7 +9,7 @@ import altair as alt
 import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean, no_data, number, picture, plain, without_effect
+from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, without_effect
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.pages.ciphers.ciphers_queries import (
     METRICS,
@@ -146,8 +146,8 @@ def over_time_and_ports(
             "shares in the period before as lines.",
             sources=[METRICS[subject]],
         )
-        if unplaced := sum(whole["connections"].to_pylist()) - sum(table["connections"].to_pylist()):
-            st.caption(f"{unplaced:,} connections are not in this chart: their time in UTC is not known.")
+        if sum(whole["connections"].to_pylist()) > sum(table["connections"].to_pylist()):
+            st.caption("The chart leaves out connections whose time in UTC is not known.")
     with right:
         table = by_port(data, source, subject, shown_as, measure)
         chart = (
@@ -227,7 +227,6 @@ def failed_by_port(table: pa.Table) -> None:
             sources=["protocol_distribution"])  # fmt: skip
 
 
-_NOT_KNOWN_FROM_PCT = 0.05
 _COLUMNS = ("system", "stack", "hour_utc", "job_name", "server_port")
 
 
@@ -288,18 +287,13 @@ def _numbers(data: PageData, source: str, all_suites: pa.Table, failures: pa.Tab
         ("Failed handshakes", failed_count, 0, "",
          MetricFigure("protocol_distribution", "sum(failed_handshakes)", ("source",), of_source(source)),
          "Not counted as connections; see below."),
+        ("Suite not known", figures["not_known"], 1, "%", None,
+         f"{of_what} Or not in this source. They count neither as weak nor as without forward secrecy."),
     ]  # fmt: skip
-    for column, card in zip(st.columns(4), cards, strict=True):
+    for column, card in zip(st.columns(len(cards)), cards, strict=True):
         title, value, digits, unit, figure, explanation = card
         tile(column, data, title, number(value, digits, unit), figure, explanation)
-    text = f"The first three are shares of the {measure} under TLS."
-    if (figures["not_known"] or 0) >= _NOT_KNOWN_FROM_PCT:
-        text += (
-            f" The suite of {number(figures['not_known'], 1, '%')} of them is not known or not in this "
-            "source: "
-            "they count neither as weak nor as without forward secrecy."
-        )
-    st.caption(text)
+    st.caption(f"The percentages are shares of the {measure} under TLS.")
 
 
 def _beside_other_pages(data: PageData, source: str, all_protocols: pa.Table, failures: pa.Table) -> None:
@@ -307,14 +301,23 @@ def _beside_other_pages(data: PageData, source: str, all_protocols: pa.Table, fa
     other, here = zert_figures(data), _figures_here(all_protocols, failures)
     if other.unprotected_pct is None or here.unprotected_pct is None:
         return
-    st.caption(
-        f"Of the connections in this source ({plain(source)}), {number(here.unprotected_pct, 1, '%')} are "
-        f"without protection, and {here.failed:,} handshakes failed. The pages Overview and Posture and "
-        f"certificates have {number(other.unprotected_pct, 1, '%')} without protection in "
-        f"{plain(other.records)}, and the page Handshakes {other.failed:,} failed in zERT details. {_WHY}"
-    )
+    st.markdown("**Beside other pages**")
+    rows = {
+        "figure": ["without protection, % of the connections", "failed handshakes"],
+        "here": [here.unprotected_pct, here.failed],
+        "there": [other.unprotected_pct, other.failed],
+        "page": [f"Posture and certificates, {other.records}", "Handshakes, zERT details"],
+    }
+    grid(pa.table(rows), "ciphers-beside-other-pages", config=_BESIDE)
+    st.caption(f"Here: {plain(source)}. {_WHY}")
 
 
+_BESIDE = {
+    "figure": st.column_config.TextColumn("Figure"),
+    "here": st.column_config.NumberColumn("In this source", format="localized"),
+    "there": st.column_config.NumberColumn("On the other page", format="localized"),
+    "page": st.column_config.TextColumn("Other page and its records"),
+}
 _WHY = (
     "The source each connection once adds connections that only AT-TLS, FTP or TN3270 recorded, and counts a "
     "connection or handshake that two records describe once."

@@ -144,12 +144,10 @@ def sources_section(data: PageData) -> None:
         return
     table = disagreements(data)
     if not table.num_rows:
-        st.caption(f"Two sources cover {twice:,} intervals. They do not differ by more than rounding.")
+        st.caption("Where two sources cover an interval, they do not differ by more than rounding.")
         return
-    places = zip(table["system"].to_pylist(), table["interval_start_local"].to_pylist(), strict=True)
     st.warning(
-        f"Two sources cover {twice:,} intervals; in {len(set(places)):,} of the newest they differ by more "
-        "than rounding.",
+        "Two sources differ by more than rounding in these of the newest intervals.",
         icon=":material/difference:",
     )
     grid(table, "cpu-disagreements", sources=[DIFFERENT])
@@ -211,10 +209,10 @@ def _notes(busy: BusyOverTime, systems: list[dict[str, int]]) -> list[str]:
         f"Each point is one {each}; a line breaks off where data is missing.",
         "SMF 70 records take precedence over reports, XML over text.",
     ]
-    if unplaced := sum(row["intervals_without_utc"] for row in systems):
+    if any(row["intervals_without_utc"] for row in systems):
         notes.append(
-            f"{unplaced:,} intervals are not drawn because the UTC offset of their clock is not known; "
-            "name it with zscope ingest --timezone."
+            "Intervals are not drawn if the UTC offset of their clock is not known; name it with "
+            "zscope ingest --timezone."
         )
     if busy.left_out:
         notes.append(f"{busy.left_out} less busy systems are not drawn; choose them above.")

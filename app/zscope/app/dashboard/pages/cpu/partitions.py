@@ -15,7 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import ROWS, ChartWithRows, clean, no_data, picture, plain, with_rows
+from zscope.app.dashboard.drawing import (
+    ROWS,
+    ChartWithRows,
+    clean,
+    no_data,
+    number,
+    picture,
+    plain,
+    with_rows,
+)
 from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.style import (
     BLUE,
@@ -28,6 +37,7 @@ from zscope.app.dashboard.style import (
     time_tip,
     values,
 )
+from zscope.app.dashboard.tiles import tile
 from zscope.app.dashboard.time_axis import UNITS
 
 if TYPE_CHECKING:
@@ -264,10 +274,10 @@ def partitions_section(data: PageData) -> None:
         "Share of the physical processors that each partition used, as bars, and its share by weight.",
     )  # fmt: skip
     machine = f" Machine {plain(source.machine)}." if source.machine else ""
-    physical = pc.max(of_kind["physical"]).as_py()
-    count = f" It has {physical:,.0f} physical processors of this type." if physical else ""
+    if physical := pc.max(of_kind["physical"]).as_py():
+        tile(st.container(), data, "Physical processors of this type", number(physical, 0), None)
     st.caption(
-        f"From {source.by} of {plain(system)}.{machine}{count} Bars: dispatch time of the partition as a "
+        f"From {source.by} of {plain(system)}.{machine} Bars: dispatch time of the partition as a "
         "share "
         "of all physical processors of the type. A dedicated processor counts as used all the time, so its "
         "share does not show the load. Lines: the share of the shared processors that the newest weight "

@@ -234,7 +234,7 @@ def _by_place(data: PageData, place: PostureGroup, weight: Weight, where: str) -
         f"Share of connections with each weakness by {label(place)}, as dots sized by the share in %.",
         sources=["tls_posture"],
     )  # fmt: skip
-    st.caption(f"Shares in %, for the {len(order)} places with the most {weight}; empty without TLS.")
+    st.caption(f"Shares in %, for the places with the most {weight}; empty without TLS.")
 
 
 def _over_time(data: PageData, weight: Weight, where: str) -> None:

@@ -115,8 +115,8 @@ def quantum_section(data: PageData) -> None:
         return
     _shares(data, rows, where)
     without_effect(data.without_effect(POSTURE))
-    _groups(seen_groups(data))
-    _policy(allowed_groups(data))
+    _groups(data, seen_groups(data))
+    _policy(data, allowed_groups(data))
 
 
 def _shares(data: PageData, rows: pa.Table, where: str) -> None:
@@ -164,7 +164,7 @@ def _shares(data: PageData, rows: pa.Table, where: str) -> None:
     )
 
 
-def _groups(seen: pa.Table) -> None:
+def _groups(data: PageData, seen: pa.Table) -> None:
     st.header("Where the group is known")
     if not seen.num_rows:
         st.caption(
@@ -174,14 +174,13 @@ def _groups(seen: pa.Table) -> None:
         return
     hybrid = sum(row["connections"] for row in seen.to_pylist() if row["is_hybrid"])
     whole = sum(seen["connections"].to_pylist())
-    st.markdown(
-        f"**{hybrid:,} of {whole:,} connections** in NETSTAT TTLS displays have a hybrid group with ML-KEM."
-    )
+    tile(st.container(), data, "Connections in NETSTAT TTLS displays", number(whole, 0), None)
+    tile(st.container(), data, "With a hybrid group with ML-KEM", number(hybrid, 0), None)
     grid(seen, "posture-key-groups", sources=["netstat_ttls"])
     st.caption("Displays are samples: they do not show what share of all traffic a group has.")
 
 
-def _policy(allowed: pa.Table) -> None:
+def _policy(data: PageData, allowed: pa.Table) -> None:
     st.header("What the policy allows")
     if not allowed.num_rows:
         st.caption(
@@ -189,5 +188,6 @@ def _policy(allowed: pa.Table) -> None:
         )
         return
     hybrid = sum(allowed["has_hybrid"].to_pylist())
-    st.markdown(f"**{hybrid:,} of {allowed.num_rows:,} lists of groups** contain a hybrid with ML-KEM.")
+    tile(st.container(), data, "Lists of groups", number(allowed.num_rows, 0), None)
+    tile(st.container(), data, "With a hybrid with ML-KEM", number(hybrid, 0), None)
     grid(allowed, "posture-allowed-groups", sources=["tls_action"])

@@ -211,11 +211,9 @@ def sources_section(data: PageData) -> None:
     _by_system(data)
     st.header("Tables")
     table = by_table(data)
-    missing = table["state"].to_pylist().count(MISSING)
     st.caption(
-        f"{missing} of {table.num_rows} tables have no rows. Missing tables that most metrics need are "
-        "listed "
-        "first; the command loads them from a file that contains such records or reports."
+        "Missing tables that most metrics need are listed first; the command loads them from a file that "
+        "contains such records or reports."
     )
     grid(table, "sources", height=460, config=_explained())
 

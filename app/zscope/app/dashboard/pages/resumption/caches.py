@@ -12,6 +12,7 @@ import streamlit as st
 from zscope.app.dashboard.drawing import folded, grid, no_data, number, picture, without_effect
 from zscope.app.dashboard.pages.resumption.resumption_queries import REASONS, cache_use, fill, misses, resets
 from zscope.app.dashboard.style import BLUE, GREEN, GREY, ORANGE, colours, values
+from zscope.app.dashboard.tiles import tile
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
@@ -41,7 +42,7 @@ def caches_section(data: PageData) -> None:
     with right:
         _fill(full)
     with left:
-        _room(use)
+        _room(data, use)
     with right:
         _resets(data)
     without_effect(data.filters.without_effect(("system", "side"), "interval_start_utc"))
@@ -117,12 +118,12 @@ def _fill(full: pa.Table) -> None:
             sources=["gsk_cache_status", "gsk_cache_stats"])  # fmt: skip
 
 
-def _room(use: pa.Table) -> None:
+def _room(data: PageData, use: pa.Table) -> None:
     refused, replaced = (sum(n or 0 for n in use[name].to_pylist()) for name in ("refused_full", "replaced"))
-    st.markdown(
-        f"**Refused and replaced**: {refused:,} sessions were not stored because a cache was full, "
-        f"{replaced:,} were replaced by newer ones. If these are not zero, a larger cache would help."
-    )
+    st.markdown("**Refused and replaced**")
+    for title, value in {"Not stored, cache full": refused, "Replaced by newer ones": replaced}.items():
+        tile(st.container(), data, title, number(value, 0), None)
+    st.caption("Sessions. If these are not zero, a larger cache would help.")
     folded(
         f"Counts of each cache ({use.num_rows:,})", "cache-use-data",
         lambda: grid(use, "cache-use", sources=["resumption_rate"]), ":material/table:",
@@ -135,10 +136,10 @@ def _resets(data: PageData) -> None:
         st.caption("The counters were not reset between displays.")
         return
     uncounted = sum(seconds or 0 for seconds in table["uncounted_s"].to_pylist()) / 3600
-    st.markdown(
-        f"**Counter resets**: {table.num_rows:,}. Counting starts again at each reset; the counts of "
-        f"{number(uncounted, 1)} hours before the resets are lost."
-    )
+    st.markdown("**Counter resets**")
+    tile(st.container(), data, "Resets", number(table.num_rows, 0), None)
+    tile(st.container(), data, "Hours whose counts are lost", number(uncounted, 1), None)
+    st.caption("Counting starts again at each reset.")
     folded(
         f"Resets ({table.num_rows:,})", "cache-resets-data",
         lambda: grid(table, "cache-resets", sources=["gsk_cache_delta"]), ":material/restart_alt:",

@@ -32,7 +32,7 @@ from zscope.app.dashboard.pages.resumption.resumption_queries import (
     without_estimate,
     without_time,
 )
-from zscope.app.dashboard.protection_records import handshake_records
+from zscope.app.dashboard.protection_records import HANDSHAKE_COVERAGE, handshake_coverage
 from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import (
@@ -129,7 +129,7 @@ def _conditions(table: pa.Table) -> None:
     for row in beyond[:_MOST_REASONS]:
         st.markdown(f"- **{plain(row['system'])}**: {plain(row['why'], 400)}")
     if len(beyond) > _MOST_REASONS:
-        st.caption(f"And {len(beyond) - _MOST_REASONS:,} more; choose systems above to see their conditions.")
+        st.caption("Choose systems above to see the conditions of the others.")
 
 
 def _refusals(table: pa.Table) -> None:
@@ -137,11 +137,11 @@ def _refusals(table: pa.Table) -> None:
     rows = table.to_pylist()
     if not rows:
         return
-    st.warning(f"No figure for {len(rows):,} systems:", icon=":material/block:")
+    st.warning("No figure for these systems:", icon=":material/block:")
     for row in rows[:_MOST_REASONS]:
         st.markdown(f"- **{plain(row['system'])}**: {plain(row['why'], 400)}")
     if len(rows) > _MOST_REASONS:
-        st.caption(f"And {len(rows) - _MOST_REASONS:,} more; choose systems above to see their reasons.")
+        st.caption("Choose systems above to see the reasons of the others.")
 
 
 def _by_bound(data: PageData, savings: pa.Table, target: int) -> None:
@@ -174,7 +174,8 @@ def _by_bound(data: PageData, savings: pa.Table, target: int) -> None:
     )
     st.caption(f"Published: {figures}. A system that does more than open connections saves far less.")
     moved = sum(row["moved_per_day"] or 0 for row in table.to_pylist())
-    st.caption(f"All systems shown: {number(moved, 0)} handshakes per day would be resumed instead of full.")
+    title = "Handshakes a day, resumed instead of full"
+    tile(st.container(), data, title, number(moved, 0), None, "All systems shown together.")
 
 
 PAGE = Page(title="Resumption", icon="autorenew", area="Traffic", order=20)
@@ -238,11 +239,12 @@ def _numbers(data: PageData) -> None:
          MetricFigure("resumption_rate", "sum(resets)", ("source",), of_gsksrvr),
          "Part of the counts before a reset is lost."),
     ]  # fmt: skip
+    cards.append(("Hours covered", handshake_coverage(data), 1, "%", HANDSHAKE_COVERAGE, "By zERT details."))
     for column, card in zip(st.columns(len(cards)), cards, strict=True):
         title, value, digits, unit, figure, explanation = card
         tile(column, data, title, number(value, digits, unit), figure, explanation)
     st.caption(
-        f"The first figure is about all handshakes in {handshake_records(data)}. GSKSRVR counts servers "
+        "The first figure is about all handshakes in zERT details. GSKSRVR counts servers "
         "only, so the second leaves out the handshakes of clients: the shares differ if clients resume more "
         "or less often."
     )
@@ -278,10 +280,10 @@ def _rates(data: PageData, with_handshakes: list[str]) -> None:
     if reasons := why_sources_differ(data):
         listed = "  \n".join(plain(reason, 400) for reason in reasons)
         st.info(f"**Why the two can differ**  \n{listed}", icon=":material/difference:")
-    if unplaced := without_time(data):
+    if without_time(data):
         st.caption(
-            f"{unplaced:,} handshakes that GSKSRVR counted are not in the charts over time, because the time "
-            "zone of their system is not known."
+            "Handshakes that GSKSRVR counted are not in the charts over time where the time zone of their "
+            "system is not known."
         )
     if is_narrowed(data):
         st.caption(
@@ -342,7 +344,7 @@ def _over_time(data: PageData, versions: str, by: Span, table: pa.Table, before:
     chart = alt.layer(
         *(marks.mark_rule(strokeWidth=width).encode(**shown, x2=alt.X2("end:T")) for marks, width in sources),
         *(marks.mark_point(filled=True, size=45).encode(**shown, shape=_SHAPE) for marks, _ in sources),
-        *(reference_line(shares[0], f"published: more than {shares[0]:g} %") if shares else []),
+        *(reference_line(shares[0], f"published: > {shares[0]:g} %") if shares else []),
         height=280,
     )
     lines = (
