@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def shorten_report(patch: pytest.MonkeyPatch, *sections: str) -> None:
     """Write reports with these sections only, without what they begin with."""
     short = tuple(each for each in report_sections() if each.id in sections)
-    assert len(short) == len(sections)
+    assert len(short) == len({*sections})
     patch.setattr(report_page, "report_sections", lambda: short)
     patch.setattr(report_page, "glance_figures", lambda: ())
     patch.setattr(report_page, "_sentences", lambda *_: [])

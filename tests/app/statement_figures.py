@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.quantities import number, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tests.app.report_reading import ReportReader
 
 _NAMES = re.compile(
     r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|SMF \d+(?:-\d+)?|TLSv[\d.]+|at least 95 % of|within 90 days"
@@ -42,3 +44,34 @@ def missing(sentence: str, cells: Iterable[object]) -> list[str]:
             if cell == int(cell):
                 ways |= {f"{cell:,.0f}", f"{cell:.0f}"}
     return [figure for figure in figures(sentence) if figure not in ways]
+
+
+_PARTS = {
+    "price": ("price-by-system", "price-by-job", "price-by-port"),
+    "saving": ("advice-by-rule", "advice-by-port"),
+    "exposure": ("exposure-records", "unprotected"),
+    "old versions": ("exposure-records", "unprotected"),
+    "certificates": ("certificate-ends", "certificates"),
+    "change": ("changes-beyond-noise", "changes-counted"),
+    "coverage": ("covered-hours",),
+    "runs": ("left-out-hours",),
+}
+"""The tables of a report with the figures of each subject."""
+_OF_STATEMENT = {"System": "system", "Source": "source"}
+
+
+def report_cells(report: ReportReader, said: Mapping[str, Any]) -> Iterator[object]:
+    """Return the cells of a report, outside of its statements, that are about a statement."""
+    for part in _PARTS[said["subject"]]:
+        for row in report.tables[part].rows if part in report.tables else ():
+            if all(
+                said[column] is None or row[heading].text == said[column]
+                for heading, column in _OF_STATEMENT.items()
+                if heading in row
+            ):
+                for heading, cell in row.items():
+                    yield cell.text if cell.value is None else float(cell.value)
+                    if heading.endswith("per hour") and cell.value and row["Subject"].text == "bytes":
+                        yield float(cell.value) / 1e6
+    if said["unit"] == "settings":
+        yield said["value"]

@@ -1,14 +1,17 @@
-"""Every figure of a statement is on the page that its link leads to, for stores that lack something."""
+"""Every figure of a statement is on the page of its link and in the report, for the stores of the matrix."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from tests.app.changed_queries import ChangedQueries
 from tests.app.dashboard.conftest import LONGEST_S, draw_page, fine, words
-from tests.app.statement_figures import missing
+from tests.app.report_reading import ReportReader
+from tests.app.short_reports import shorten_report
+from tests.app.statement_figures import missing, report_cells
 from tests.marking import deep_except
 from tests.pipelines.metrics.statement_stores import (
     NO_JOB,
@@ -22,6 +25,7 @@ from zscope.app.dashboard import shell
 from zscope.app.dashboard.drawing import plain
 from zscope.app.dashboard.page_data import PageData
 from zscope.app.dashboard.pages.overview.overview_page import STATEMENT_PAGES
+from zscope.app.report.report_page import STATEMENT_SECTIONS, write_appendix
 from zscope.app.shared.filters import Filters
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 from zscope.pipelines.metrics import MetricSelection
@@ -36,6 +40,7 @@ Row = dict[str, Any]
 Query = dict[str, list[str]]
 
 UNKNOWN = "not enough data"
+NOW = datetime(2026, 4, 1, tzinfo=UTC)
 _LONGEST = 2000
 _FILTERS = [("none", "system", "no match"), ("port", "job")]
 """The filters of the matrix that all pages of statements follow; Data quality shows all days."""
@@ -64,13 +69,14 @@ class DrawnPages:
 
 @pytest.mark.parametrize("chosen", deep_except(_FILTERS[:1], _FILTERS))
 @pytest.mark.parametrize("name", STORES)
-def test_every_figure_of_a_statement_is_on_its_page(
+def test_every_figure_of_a_statement_is_on_its_page_and_in_the_report(
     name: str,
     chosen: tuple[str, ...],
     demo: tuple[Path, Result],
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    shorten_report(monkeypatch, *STATEMENT_SECTIONS.values())
     changed = STORES[name]
     store = demo[0] if changed.loaded == "demo" else loaded_store(tmp_path_factory, changed.loaded or "day")
     with changed_store(store if changed.loaded else None, changed) as steps:
@@ -78,6 +84,7 @@ def test_every_figure_of_a_statement_is_on_its_page(
         pages = DrawnPages(queries, monkeypatch)
         for filters, query in _filters(chosen, selections(steps), offered=bool(changed.loaded)):
             data = PageData(queries, name, filters)
+            report = ReportReader(write_appendix(data, name, NOW).page)
             for said in data.found(STATEMENT, shown_sql("found")).to_pylist():
                 page = pages.of(said["subject"], query)
                 if said["subject"] == "price":
@@ -85,6 +92,8 @@ def test_every_figure_of_a_statement_is_on_its_page(
                 if said["status"] != UNKNOWN:
                     cells = [*_CELLS[said["subject"]](page, said)]
                     assert missing(said["sentence"], cells) == [], (query, said["sentence"])
+                    in_report = report_cells(report, said)
+                    assert missing(said["sentence"], in_report) == [], (query, said["sentence"])
 
 
 def _filters(

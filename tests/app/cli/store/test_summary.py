@@ -110,12 +110,12 @@ def test_the_report_lists_each_change_once_and_the_best_one_first(
         for row in rows_of(
             run,
             store,
-            "SELECT system, rule_name, change, sentence FROM tls_advice "
+            "SELECT system, rule_name, server_port, change, sentence FROM tls_advice "
             f"WHERE {figure.where} ORDER BY {figure.order}",
         )
     ]
-    named = [(row["system"], row["rule_name"], row["change"]) for row in listed]
-    assert None in {rule for _, rule, _ in named}, "no connection without a known rule"
+    named = [(row["system"], row["rule_name"], row["server_port"], row["change"]) for row in listed]
+    assert (None, None) in {(rule, port) for _, rule, port, _ in named}, "no connection without a known rule"
     assert len(set(named)) == len(named) > 5
     assert listed[0]["sentence"] in run("summary", "--store", store).stdout.replace("\n", " ")
 
