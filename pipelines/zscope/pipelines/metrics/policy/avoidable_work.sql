@@ -4,7 +4,20 @@
 -- The network with the most handshakes of a system stands for its clients. What it saves at most is what all its
 -- handshakes cost; how many connections can stay open is up to the application.
 
-WITH network AS (
+WITH busiest AS (
+    SELECT *
+    FROM tls_use
+    WHERE
+        shared_by = 'client network'
+        AND client_network IS NOT NULL
+        AND full_handshakes + resumed_handshakes > 0
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY system ORDER BY full_handshakes + resumed_handshakes DESC, client_network
+        ) = 1
+),
+
+network AS (
     SELECT
         n.system,
         n.client_network,
@@ -14,18 +27,10 @@ WITH network AS (
         n.full_handshakes + n.resumed_handshakes = s.full_handshakes + s.resumed_handshakes AS is_all,
         c.why,
         coalesce(full_share * c.full_high_us + (1 - full_share) * c.resumed_high_us, c.mean_high_us) AS mean_high_us
-    FROM tls_use AS n
+    FROM busiest AS n
     INNER JOIN tls_use AS s ON n.system = s.system AND s.shared_by = 'system'
     INNER JOIN handshake_cost AS c ON n.system = c.system
-    WHERE
-        n.shared_by = 'client network'
-        AND n.client_network IS NOT NULL
-        AND n.full_handshakes + n.resumed_handshakes > 0
-        AND c.handshakes_per_day > 0
-    QUALIFY
-        row_number() OVER (
-            PARTITION BY n.system ORDER BY n.full_handshakes + n.resumed_handshakes DESC, n.client_network
-        ) = 1
+    WHERE c.handshakes_per_day > 0
 ),
 
 long_key AS (
