@@ -12,7 +12,6 @@ from zscope.schemas.reference import reference_tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import duckdb
 
 Row = dict[str, Any]
 PARAMETERS: Mapping[str, Row] = {
@@ -27,15 +26,8 @@ _OF_TEXT = {"V3CipherSuites"}
 """Parameters whose values are no numbers and no switches."""
 
 
-def faults(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return what is wrong in the rows of `tls_advice`, for each wrong row."""
-    found = connection.execute("FROM tls_advice")
-    names = [column[0] for column in found.description or ()]
-    return list(faults_of(dict(zip(names, row, strict=True)) for row in found.fetchall()))
-
-
 def faults_of(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield what is wrong in such rows."""
+    """Yield what is wrong in rows of `tls_advice`."""
     for row in rows:
         fault = beyond_limits(row) or _wrong_saving(row)
         if fault:

@@ -33,10 +33,12 @@ GENERATED = WorldRecipe(
 def generated_world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The world of `GENERATED` in the folder `world`, loaded into the store `store`; read-only."""
 
-    def make(folder: Path) -> None:
-        write(GENERATED, folder / "world")
-        settings = replace(Settings().merge(["+01:00"]), summarise_from_rows=1_000_000)
-        options = IngestOptions(selection=row_selection(None), settings=settings)
-        assert ingest(folder / "store", [folder / "world"], options).loads
+    return made_once(tmp_path_factory, "generated", lambda folder: load_world(GENERATED, folder))
 
-    return made_once(tmp_path_factory, "generated", make)
+
+def load_world(recipe: WorldRecipe, folder: Path) -> None:
+    """Write a world into the folder `world`, and load it into the store `store`."""
+    write(recipe, folder / "world")
+    settings = replace(Settings().merge(["+01:00"]), summarise_from_rows=1_000_000)
+    options = IngestOptions(selection=row_selection(None), settings=settings)
+    assert ingest(folder / "store", [folder / "world"], options).loads

@@ -8,12 +8,14 @@ from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.pipelines.metrics.advice_rules import faults_of
 from tests.pipelines.metrics.statement_stores import (
     STORES,
     SUBJECTS,
     changed_store,
     evidence_of,
     loaded_store,
+    rows_of,
     selections,
     statements_of,
 )
@@ -55,6 +57,8 @@ def test_statements_have_the_figures_of_their_evidence(
     with changed_store(store, changed) as steps:
         whole = statements_of(steps, MetricSelection())
         _check_all(steps, whole)
+        with steps.chosen((), "tls_advice"):
+            assert list(faults_of(rows_of(steps.connection, "FROM tls_advice"))) == []
         text = "\n".join(row["sentence"] for row in whole)
         assert any(says in text for says in changed.says.split("|")), text
         for chosen in selections(steps).values():
