@@ -5,7 +5,7 @@
 -- roles have shares of the price of the system. A share is that of the full handshakes, the resumed ones and the
 -- megabytes, weighted with the price of each kind. If full and resumed handshakes are not estimated separately, all
 -- handshakes have the same price. A share is on the condition that handshakes and bytes cost the same in all of them,
--- so it is no estimate.
+-- and, with one price, that all resume the same share of them, so it is no estimate.
 --
 -- The MSU of TLS are its share of the CPU time in the four hours with the most CPU time, multiplied by the
 -- highest four-hour average in SMF 70 on the days of the estimate. An average of 0 is none: the field has it if nothing
@@ -208,6 +208,13 @@ priced AS (
         OR count_if(part IN ('full handshakes', 'resumed handshakes')) OVER (PARTITION BY system, job_name) < 2
 ),
 
+-- The systems whose full and resumed handshakes have the same price.
+one_price AS (
+    SELECT system
+    FROM priced
+    WHERE kind = 'handshakes' AND job_name IS NULL
+),
+
 -- The kinds that belong to each part of the price.
 membership AS (
     FROM (VALUES
@@ -369,8 +376,10 @@ added_up AS (
         any_value(e.ziip_s) AS ziip_s,
         any_value(e.covered_pct) AS covered_pct,
         any_value(e.first_local) AS first_local,
-        any_value(e.last_local) AS last_local
+        any_value(e.last_local) AS last_local,
+        bool_or(o.system IS NOT NULL) AS has_one_price
     FROM source AS s
+    LEFT JOIN one_price AS o ON s.system = o.system
     INNER JOIN estimate AS e
         ON s.system = e.system AND s.part = e.part AND s.of_job IS NOT DISTINCT FROM e.job_name
     WHERE s.share > 0
@@ -392,13 +401,10 @@ price AS (
         CASE
             WHEN jobs > 0
                 THEN if(least_factor < 1, 'if handshakes and bytes of all ports of a job cost the same', NULL)
-            WHEN shared_by = 'job' THEN 'if handshakes and bytes of all jobs cost the same'
-            WHEN shared_by = 'port' THEN 'if handshakes and bytes of all ports cost the same'
-            WHEN shared_by = 'rule' THEN 'if handshakes and bytes of all rules cost the same'
-            WHEN shared_by = 'client network' THEN 'if handshakes and bytes of all client networks cost the same'
             WHEN shared_by = 'key exchange' THEN 'if handshakes of all key exchanges cost the same'
             WHEN shared_by = 'role' THEN 'if handshakes in all roles cost the same'
-        END AS condition
+            WHEN shared_by <> 'system' THEN format('if handshakes and bytes of all {}s cost the same', shared_by)
+        END || if(jobs = 0 AND has_one_price, ', and all of them resume the same share', '') AS condition
     FROM added_up
 ),
 
