@@ -11,7 +11,8 @@ from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of, sql
 
 from zscope.app.dashboard.emptied import Emptied, emptied, nearest_day
-from zscope.app.dashboard.filter_bar import Choices, with_period
+from zscope.app.dashboard.filter_bar import with_period
+from zscope.app.dashboard.filter_choices import Choices
 from zscope.app.dashboard.period import Period
 from zscope.app.shared.filters import Filters
 

@@ -12,7 +12,7 @@ from tests.app.dashboard.conftest import LONGEST_S, SETTINGS, Open, draw_page, f
 from tests.app.dashboard.page_helpers import sql
 from tests.sample_stores import SAMPLE
 
-from zscope.app.dashboard.filter_bar import Choices, ClockOffset
+from zscope.app.dashboard.filter_choices import Choices, ClockOffset
 from zscope.app.dashboard.period import ALL, read_period
 from zscope.app.dashboard.registry import area_of, registered_pages
 from zscope.app.shared.dashboard_server import STORE

@@ -14,7 +14,8 @@ from tests.app.report_reading import ReportReader, harmless
 
 from zscope.app.cli.reporting import reports_on
 from zscope.app.dashboard import style
-from zscope.app.dashboard.filter_bar import choices, filters_of_address
+from zscope.app.dashboard.filter_bar import filters_of_address
+from zscope.app.dashboard.filter_choices import choices
 from zscope.app.figures.elements import LONGEST
 from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.report.report_page import write_appendix, write_report_page

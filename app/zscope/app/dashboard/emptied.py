@@ -14,7 +14,8 @@ from zlib import crc32
 import streamlit as st
 
 from zscope.app.dashboard.drawing import plain
-from zscope.app.dashboard.filter_bar import Choices, choices, with_period
+from zscope.app.dashboard.filter_bar import with_period
+from zscope.app.dashboard.filter_choices import Choices, choices
 from zscope.app.dashboard.period import ONE_DAY, Period, show_days
 from zscope.app.shared.filters import Filters
 

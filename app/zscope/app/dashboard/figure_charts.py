@@ -104,12 +104,12 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
     x = alt.X("begin:Q", scale=alt.Scale(domain=[0, most or 1.0], nice=False), axis=None)
     base = alt.Chart(alt.InlineData(placed)).encode(y=_labels("left", [line["name"] for line in lines]))
     bars = base.mark_bar(size=13, opacity=_POSSIBLE if between else 1.0).encode(
-        x=x, x2="end:Q", color=alt.Color("colour:N", scale=None, legend=None), tooltip=_TIP
+        x=x, x2=alt.X2("end:Q"), color=alt.Color("colour:N", scale=None, legend=None), tooltip=_TIP
     )
     estimates = (
         base.transform_filter("isValid(datum.estimate)")
         .mark_tick(thickness=3, size=17)
-        .encode(x="estimate:Q", tooltip=_TIP)
+        .encode(x=alt.X("estimate:Q"), tooltip=_TIP)
     )
     amounts = (
         alt.Chart(alt.InlineData(placed))
@@ -160,7 +160,7 @@ def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
         .encode(
             y=_labels("left", names),
             x=alt.X("begin:Q", scale=alt.Scale(domain=[0, FULL]), axis=None),
-            x2="end:Q",
+            x2=alt.X2("end:Q"),
             color=_legend(colours),
             tooltip=[
                 alt.Tooltip("name:N", title="Of"),
@@ -218,7 +218,7 @@ def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
     estimates = (
         base.transform_filter("isValid(datum.estimate)")
         .mark_bar(height=3)
-        .encode(y="estimate:Q", y2=alt.Y2(), tooltip=tips)
+        .encode(y=alt.Y("estimate:Q"), y2=alt.Y2(), tooltip=tips)
     )
     known = any(piece["estimate"] is not None for piece in pieces)
     drawn: Chart = alt.layer(columns, *([estimates] if known else []), height=_TIME_PX)
@@ -240,7 +240,7 @@ def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows) -> alt.Char
     chart: alt.Chart = alt.Chart(alt.InlineData(tuple(pieces))).encode(
         x=time_axis("time", title_over_time(found), timeUnit=unit, bandPosition=0.5),
         y=alt.Y("begin:Q", title=None, axis=alt.Axis(tickCount=4, format=",.3~r")),
-        y2="end:Q",
+        y2=alt.Y2("end:Q"),
     )
     return chart
 

@@ -262,7 +262,7 @@ def _read(session: Session, sql: str, parameters: Sequence[object]) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PageReading:
     """A query of a page, which can be asked again with other filters."""
 
     filters: Filters
@@ -280,7 +280,7 @@ class PageData:
     filters: Filters
     metrics_read: set[str] = field(default_factory=set, compare=False)
     """The metrics that the page has read until now."""
-    newest: list[Reading] = field(default_factory=list, compare=False)
+    newest: list[PageReading] = field(default_factory=list, compare=False)
     """The query that the page has run last, if any."""
     clauses: dict[str, Callable[[Filters], str]] = field(default_factory=dict, compare=False)
     """The conditions that `where` has returned, and what they are with other filters."""
@@ -311,12 +311,12 @@ class PageData:
             other = anywhere.sub(lambda found: applied[found[0]](filters), sql)
             return self.queries.rows(self.version, other, parameters)
 
-        self.newest[:] = [Reading(self.filters, rows, again if applied else None)]
+        self.newest[:] = [PageReading(self.filters, rows, again if applied else None)]
         return rows
 
     def _read(self, query: Callable[[Filters], pa.Table]) -> pa.Table:
         rows = query(self.filters)
-        self.newest[:] = [Reading(self.filters, rows, query)]
+        self.newest[:] = [PageReading(self.filters, rows, query)]
         return rows
 
     def missing_zones(self) -> str:

@@ -19,7 +19,7 @@ from zscope.pipelines.metrics.query_options import day_or_moment
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zscope.app.dashboard.filter_bar import Choices
+    from zscope.app.dashboard.filter_choices import Choices
 
 WANTED = "period_wanted"
 """In the session: the period that the reader has just chosen, as in the address."""

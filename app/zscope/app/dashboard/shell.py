@@ -15,7 +15,8 @@ import streamlit as st
 from zscope.app.dashboard.drawing import EMPTIED, plain, synthetic_badge
 from zscope.app.dashboard.emptied import draw_emptied
 from zscope.app.dashboard.filter_address import carry_filters, filters_in_address, remember_filters
-from zscope.app.dashboard.filter_bar import choices, filter_bar, filters_of_address
+from zscope.app.dashboard.filter_bar import filter_bar, filters_of_address
+from zscope.app.dashboard.filter_choices import choices
 from zscope.app.dashboard.links import keep_entries, page_link
 from zscope.app.dashboard.page_data import PageData, StoreQueries, TooManyRowsError
 from zscope.app.dashboard.registry import RegisteredPage, area_of, registered_pages

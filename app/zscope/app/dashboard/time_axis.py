@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from zscope.app.dashboard.filter_bar import choices
+from zscope.app.dashboard.filter_choices import choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

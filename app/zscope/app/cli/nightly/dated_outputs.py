@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from zscope.app.cli.nightly.sections import ExportSection, ReportSection
+    from zscope.app.cli.nightly.sections import ExportSection, NightReportSection
     from zscope.app.cli.nightly.setting_values import DatedPath
 
 _MOST_DAYS = 400
 
 
-def write_night_report(night: Night, section: ReportSection) -> StepResult:
+def write_night_report(night: Night, section: NightReportSection) -> StepResult:
     """Write the report and its appendix; earlier ones are replaced when the new ones are complete."""
     from zscope.app.cli.reporting import check_report_target, reports_on, write_report
     from zscope.app.shared.filters import Filters

@@ -216,7 +216,7 @@ class PublishSection(Declared, frozen=True, kw_only=True):
     ] = None
 
 
-class ReportSection(Declared, frozen=True, kw_only=True):
+class NightReportSection(Declared, frozen=True, kw_only=True):
     """Write the HTML report, as `zscope report` does."""
 
     path: Annotated[

@@ -14,8 +14,8 @@ from zscope.app.cli.nightly.sections import (
     ExportSection,
     FilesSection,
     LoadSection,
+    NightReportSection,
     PublishSection,
-    ReportSection,
     SettingPath,
     ValidateSection,
     key,
@@ -70,7 +70,7 @@ class NightlySettings(Declared, frozen=True, kw_only=True):
     validate: ValidateSection | None = None
     expire: ExpireSection | None = None
     publish: PublishSection | None = None
-    report: ReportSection | None = None
+    report: NightReportSection | None = None
     export: tuple[ExportSection, ...] = ()
 
     @property

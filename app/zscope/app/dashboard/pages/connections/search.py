@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Literal, get_args
 
-from zscope.app.dashboard.filter_bar import choices
+from zscope.app.dashboard.filter_choices import choices
 from zscope.app.dashboard.pages.connections.connection_key import ConnectionKey, moment
 from zscope.schemas.errors import Error
 from zscope.schemas.sql_text import literal

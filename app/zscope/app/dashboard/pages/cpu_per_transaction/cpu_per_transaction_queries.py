@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.app.dashboard.filter_bar import choices
+from zscope.app.dashboard.filter_choices import choices
 from zscope.app.dashboard.time_axis import in_pieces
 from zscope.schemas.sql_text import literal
 

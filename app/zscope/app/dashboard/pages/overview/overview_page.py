@@ -10,7 +10,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, no_data, plain, without_effect
 from zscope.app.dashboard.figure_cards import Card, draw_figures
-from zscope.app.dashboard.filter_bar import choices
+from zscope.app.dashboard.filter_choices import choices
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.pages.overview.key_figures import (
     cost,
