@@ -3,17 +3,12 @@
 -- Without parameters, the later period is the last seven days of the data. The earlier one is as long, and as many whole
 -- weeks before the later one as it takes for them not to overlap: so both have the same days of the week.
 
-WITH data AS (
-    SELECT coalesce(max(hour_utc) FILTER (source = 'each connection once'), max(hour_utc)) + INTERVAL 1 HOUR AS end_utc
-    FROM tls_hour
-),
-
-later AS (
+WITH later AS (
     SELECT
         coalesce(getvariable('later_to')::TIMESTAMPTZ, end_utc) AS to_utc,
         coalesce(getvariable('later_from')::TIMESTAMPTZ, to_utc - INTERVAL 168 HOUR) AS from_utc,
         INTERVAL 168 HOUR * ceil(epoch(to_utc - from_utc) / 604800)::BIGINT AS weeks
-    FROM data
+    FROM end_of_data
 ),
 
 earlier AS (

@@ -22,6 +22,19 @@ counted_hour AS MATERIALIZED (
     SELECT * FROM period_hour
 ),
 
+tls AS MATERIALIZED (
+    SELECT
+        system,
+        hour_utc,
+        source,
+        is_tls,
+        protocol,
+        connections,
+        in_bytes,
+        out_bytes
+    FROM tls_hour
+),
+
 use_of_tls AS MATERIALIZED (
     SELECT
         h.system,
@@ -38,7 +51,7 @@ use_of_tls AS MATERIALIZED (
         t.hour_utc,
         sum(t.connections) FILTER (WHERE u.handshake_source = 'zERT summary') AS handshakes,
         sum(coalesce(t.in_bytes, 0) + coalesce(t.out_bytes, 0)) / 1e6 AS megabytes
-    FROM tls_hour AS t
+    FROM tls AS t
     INNER JOIN unit_cost AS u ON t.system = u.system AND t.source = u.handshake_source
     WHERE t.is_tls
     GROUP BY t.system, t.hour_utc
@@ -53,7 +66,7 @@ connections AS MATERIALIZED (
         if(is_tls AND is_known_version_text(protocol), connections, 0) AS known_versions,
         if(is_tls AND protocol = 'TLSv1.3', connections, 0) AS tls13,
         if(is_tls AND is_old_version_text(protocol), connections, 0) AS old_versions
-    FROM tls_hour
+    FROM tls
     WHERE source = 'each connection once'
 ),
 

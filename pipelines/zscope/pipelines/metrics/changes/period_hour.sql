@@ -24,6 +24,22 @@ cpu_hour AS MATERIALIZED (
     WHERE passed_over IS NULL AND cpu_s IS NOT NULL
 ),
 
+covered AS MATERIALIZED (
+    SELECT
+        system,
+        source,
+        hour_utc,
+        covered_hours
+    FROM coverage_hour
+),
+
+handshakes AS MATERIALIZED (
+    SELECT DISTINCT
+        system,
+        hour_utc
+    FROM handshake_hour
+),
+
 recorded AS MATERIALIZED (
     SELECT
         system,
@@ -37,7 +53,7 @@ recorded AS MATERIALIZED (
         system,
         'handshakes',
         'zERT detail'
-    FROM handshake_hour
+    FROM handshakes
     UNION ALL
     SELECT
         system,
@@ -57,7 +73,7 @@ recorded AS MATERIALIZED (
             system,
             source,
             sum(covered_hours) AS covered_hours
-        FROM coverage_hour
+        FROM covered
         WHERE source IN ('70', 'RMF')
         GROUP BY system, source
     ) AS c ON h.system = c.system
@@ -71,7 +87,7 @@ known AS MATERIALIZED (
         c.hour_utc,
         100 * c.covered_hours >= least_covered_pct() AS is_complete
     FROM recorded AS r
-    INNER JOIN coverage_hour AS c
+    INNER JOIN covered AS c
         ON
             r.system = c.system
             AND CASE r.source
@@ -94,7 +110,7 @@ seen AS (
     SELECT system, unnest(['handshakes', 'use of TLS']), hour_utc, true FROM connections
     UNION
     SELECT h.system, 'handshakes', h.hour_utc, false
-    FROM handshake_hour AS h
+    FROM handshakes AS h
     ANTI JOIN connections AS c ON h.system = c.system AND h.hour_utc = c.hour_utc
     UNION
     SELECT system, 'CPU time', hour_utc, true FROM cpu_hour

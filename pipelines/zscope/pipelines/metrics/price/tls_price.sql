@@ -16,29 +16,7 @@ WITH parameters AS (
 ),
 
 by_unit AS (
-    SELECT
-        system,
-        job_name,
-        item AS part,
-        any_value(first_local) AS first_local,
-        any_value(last_local) AS last_local,
-        any_value(covered_pct) AS covered_pct,
-        any_value(charged_to) AS charged_to,
-        any_value(other_work_most_pct) FILTER (WHERE unit = 's/day') AS other_work_most_pct,
-        any_value(status) FILTER (WHERE unit = 's/day') AS status,
-        any_value(why) FILTER (WHERE unit = 's/day') AS why,
-        any_value(value) FILTER (WHERE unit = 's/day') AS day_s,
-        any_value(low) FILTER (WHERE unit = 's/day') AS low_day_s,
-        any_value(high) FILTER (WHERE unit = 's/day') AS high_day_s,
-        any_value(value) FILTER (WHERE unit = '% of LPAR') AS lpar_pct,
-        any_value(low) FILTER (WHERE unit = '% of LPAR') AS low_lpar_pct,
-        any_value(high) FILTER (WHERE unit = '% of LPAR') AS high_lpar_pct,
-        any_value(value) FILTER (WHERE unit = '% of peak') AS peak_pct,
-        any_value(low) FILTER (WHERE unit = '% of peak') AS low_peak_pct,
-        any_value(high) FILTER (WHERE unit = '% of peak') AS high_peak_pct
-    FROM cost_estimate
-    WHERE unit <> 'us'
-    GROUP BY system, job_name, item
+    SELECT * FROM estimated_price
 ),
 
 -- The jobs with a price of their own.
@@ -245,51 +223,22 @@ part AS (
     GROUP BY ALL
 ),
 
--- TLS cannot cost more than the service classes of its address spaces used.
-contradiction AS (
-    SELECT
-        c.system,
-        c.tls_classes_cpu_s_per_day AS classes_s,
-        c.tls_spaces_ziip_s_per_day AS ziip_s,
-        CASE
-            WHEN b.low_day_s > 1.05 * c.tls_classes_cpu_s_per_day
-                THEN format(
-                    'TLS would cost at least {:,.0f} s a day, but the service classes of its address spaces used '
-                    || '{:,.0f} s (SMF 72); check whether records are missing or of another system',
-                    b.low_day_s,
-                    c.tls_classes_cpu_s_per_day
-                )
-        END AS reason
-    FROM (
-        SELECT DISTINCT
-            system,
-            tls_classes_cpu_s_per_day,
-            tls_spaces_ziip_s_per_day
-        FROM cost_estimate
-        WHERE job_name IS NULL
-    ) AS c
-    LEFT JOIN by_unit AS b ON c.system = b.system AND b.part = 'TLS' AND b.job_name IS NULL
-),
-
 estimate AS (
     SELECT
-        e.* REPLACE (
-            if(c.reason IS NULL, e.status, 'not enough data') AS status,
-            coalesce(c.reason, e.why) AS why,
-            if(c.reason IS NULL, e.day_s, NULL) AS day_s,
-            if(c.reason IS NULL, e.low_day_s, NULL) AS low_day_s,
-            if(c.reason IS NULL, e.high_day_s, NULL) AS high_day_s,
-            if(c.reason IS NULL, e.lpar_pct, NULL) AS lpar_pct,
-            if(c.reason IS NULL, e.low_lpar_pct, NULL) AS low_lpar_pct,
-            if(c.reason IS NULL, e.high_lpar_pct, NULL) AS high_lpar_pct,
-            if(c.reason IS NULL, e.peak_pct, NULL) AS peak_pct,
-            if(c.reason IS NULL, e.low_peak_pct, NULL) AS low_peak_pct,
-            if(c.reason IS NULL, e.high_peak_pct, NULL) AS high_peak_pct
-        ),
-        c.classes_s,
-        c.ziip_s
-    FROM by_unit AS e
-    LEFT JOIN contradiction AS c ON e.system = c.system
+        * REPLACE (
+            if(contradiction IS NULL, status, 'not enough data') AS status,
+            coalesce(contradiction, why) AS why,
+            if(contradiction IS NULL, day_s, NULL) AS day_s,
+            if(contradiction IS NULL, low_day_s, NULL) AS low_day_s,
+            if(contradiction IS NULL, high_day_s, NULL) AS high_day_s,
+            if(contradiction IS NULL, lpar_pct, NULL) AS lpar_pct,
+            if(contradiction IS NULL, low_lpar_pct, NULL) AS low_lpar_pct,
+            if(contradiction IS NULL, high_lpar_pct, NULL) AS high_lpar_pct,
+            if(contradiction IS NULL, peak_pct, NULL) AS peak_pct,
+            if(contradiction IS NULL, low_peak_pct, NULL) AS low_peak_pct,
+            if(contradiction IS NULL, high_peak_pct, NULL) AS high_peak_pct
+        )
+    FROM by_unit
 ),
 
 -- The jobs of ports of which all jobs have a price of their own.
