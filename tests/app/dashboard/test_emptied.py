@@ -10,7 +10,7 @@ import pytest
 from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of, sql
 
-from zscope.app.dashboard.emptied import Emptied, emptied, nearest_day
+from zscope.app.dashboard.emptied import Emptied, draw_emptied, emptied, nearest_day
 from zscope.app.dashboard.filter_bar import with_period
 from zscope.app.dashboard.filter_choices import Choices
 from zscope.app.dashboard.period import Period
@@ -128,6 +128,14 @@ def test_statements_of_a_page_are_asked_again_without_their_filters(world: Path)
     assert read(world, nowhere, "SELECT system FROM handshake_hour {where} AND false") is None
     assert read(world, nowhere, "SELECT system FROM handshake_hour WHERE system = 'NOWHERE'") is None
     assert read(world, Filters(systems=("CLI1",)), "SELECT system FROM handshake_hour {where}") is None
+
+
+def test_what_cannot_be_asked_again_is_not_told(world: Path) -> None:
+    statement = "SELECT system FROM handshake_hour WHERE system = 'NOWHERE'"
+    for filters, told in ((Filters(), False), (Filters(systems=("NOWHERE",)), None)):
+        data = data_of(world, filters)
+        data.rows(statement)
+        assert draw_emptied(data, "handshakes") is told
 
 
 def test_the_period_before_is_not_what_a_section_shows(world: Path) -> None:

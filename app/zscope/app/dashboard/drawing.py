@@ -32,7 +32,7 @@ ZOOMED = "zoomed"
 FOLDED = True
 """Whether what can be opened is closed at first."""
 EMPTIED = "emptied"
-"""In the session: what draws why the filters leave a section no rows, and returns whether they do."""
+"""In the session: what draws why the filters leave a section no rows; returns whether they do, or None."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:@&^=])")
 _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _NO_BREAK = "\N{WORD JOINER}"
@@ -294,10 +294,14 @@ def no_data(why: str, command: str) -> None:
 
     If only the filters leave none, the message says that instead, and what is near.
     """
-    emptied: Callable[[str], bool] | None = st.session_state.get(EMPTIED)
-    if emptied is None or not emptied(why):
-        st.info(why, icon=":material/inbox:")
-        st.code(command, language="sh")
+    emptied: Callable[[str], bool | None] = st.session_state.get(EMPTIED, lambda _: False)
+    by_filters = emptied(why)
+    if by_filters:
+        return
+    if by_filters is None:
+        why += " It is also possible that no loaded data matches the filters above."
+    st.info(why, icon=":material/inbox:")
+    st.code(command, language="sh")
 
 
 def without_effect(filters: Sequence[str]) -> None:

@@ -40,8 +40,13 @@ class Emptied:
     """The nearest day with rows, if the period leaves none."""
 
 
-def draw_emptied(data: PageData, section: str) -> bool:
-    """Draw why the filters leave no rows for what a section has asked for last; return whether they do."""
+def draw_emptied(data: PageData, section: str) -> bool | None:
+    """Draw why the filters leave no rows for what a section has asked for last; return whether they do.
+
+    None if there are filters and it cannot be told.
+    """
+    if _asked_last(data) is None:
+        return None if _words(data.filters) else False
     found = emptied(data)
     if found is None:
         return False
@@ -54,13 +59,18 @@ def draw_emptied(data: PageData, section: str) -> bool:
     return True
 
 
+def _asked_last(data: PageData) -> Callable[[Filters], pa.Table] | None:
+    """The query that was run last, if it returned nothing for the filters and can be asked with others."""
+    reading = next(iter(data.newest), None)
+    if reading is None or reading.filters != data.filters or _has_rows(reading.rows):
+        return None
+    return reading.again
+
+
 def emptied(data: PageData) -> Emptied | None:
     """Return why the filters leave no rows for the query that was run last; None if they are not why."""
-    reading = next(iter(data.newest), None)
-    if reading is None or reading.again is None or reading.filters != data.filters:
-        return None
-    again, filters = reading.again, data.filters
-    if _has_rows(reading.rows):
+    again, filters = _asked_last(data), data.filters
+    if again is None:
         return None
 
     def has_rows(other: Filters) -> bool:
@@ -71,7 +81,7 @@ def emptied(data: PageData) -> Emptied | None:
             'All hours with such rows have benchmark runs, which are left out. "Benchmark runs" under '
             '"Filters" counts them.'
         )
-    chosen = replace(filters, with_runs=False).words()
+    chosen = _words(filters)
     if chosen and has_rows(Filters(with_runs=filters.with_runs)):
         return _by_filters(data, has_rows, chosen)
     return None
@@ -82,11 +92,8 @@ def _by_filters(data: PageData, has_rows: Callable[[Filters], bool], chosen: str
     if filters.has_period and has_rows(filters.without_period()):
         nearest = nearest_day(filters, choices(data.queries, data.version), has_rows)
         period = Filters(filters.begin, filters.end, first_day=filters.first_day, last_day=filters.last_day)
-        when = period.words()
-        if filters.first_day is not None and filters.first_day == filters.last_day:
-            when = f"on {filters.first_day}"
-        others = replace(filters.without_period(), with_runs=False).words()
-        said = f"No rows {when}{f' for {others}' if others else ''}."
+        others = _words(filters.without_period())
+        said = f"No rows {_words(period)}{f' for {others}' if others else ''}."
         return Emptied(f"{said} Nearest data: {nearest}." if nearest else said, nearest)
     needless = [
         name
@@ -95,6 +102,13 @@ def _by_filters(data: PageData, has_rows: Callable[[Filters], bool], chosen: str
     ]
     remedy = f" Without the filter {needless[0]} there are rows." if needless else ""
     return Emptied(f"No rows for these filters: {chosen}.{remedy}")
+
+
+def _words(filters: Filters) -> str:
+    """What is chosen, apart from the runs that count."""
+    words = replace(filters, with_runs=False).words()
+    day = filters.first_day if filters.first_day == filters.last_day else None
+    return words.replace(f"from {day} to {day}", f"on {day}") if day else words
 
 
 def _without(filters: Filters, field: str) -> Filters:
