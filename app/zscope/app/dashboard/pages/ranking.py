@@ -31,7 +31,7 @@ _DAY = "%Y-%m-%d %H:%M"
 _HEIGHT_PX = 480
 _MOST_CONNECTIONS = 100
 _DIFFERENCE_COLUMNS = (
-    "system", "quantity", "verdict", "earlier", "later", "change", "low", "high", "unit", "why"
+    "system", "quantity", "verdict", "earlier", "later", "change", "low", "high", "unit", "covered_pct", "why"
 )  # fmt: skip
 _CAUSE_COLUMNS = (
     "system", "quantity", "cause", "part", "earlier", "later", "change", "low", "high", "unit"
@@ -51,6 +51,9 @@ def render(data: PageData) -> None:
             "connection termination records (subtype 2).",
             "zscope ingest SMF.DUMP --select '119(2,11,12)'",
         )
+        # What changed is about whole systems, whatever port or job is chosen.
+        if data.metric(_DIFFERENCE).num_rows:
+            _what_changed(data)
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by: Ranked = st.segmented_control(
