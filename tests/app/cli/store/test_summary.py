@@ -65,11 +65,26 @@ def test_the_advice_is_the_first_row_of_its_evidence(run: Run, demo: tuple[Path,
     assert words[0] == "zscope"
     evidence: list[dict[str, Any]] = json.loads(run(*words[1:], "--store", store, "--json").stdout)
     first = evidence[0]
-    assert first["saving_high_s_per_day"] == max(row["upper_s_per_day"] or 0 for row in evidence)
+    assert first["is_seen"]
+    assert first["upper_s_per_day"] == max(row["upper_s_per_day"] for row in evidence if row["is_seen"])
     assert saving["sentence"].startswith(
-        f"Of the changes under AT-TLS rules, this one can save most: {first['sentence']}."
+        "This change can save most, of those whose setting or cause is in the data: "
+        f"{first['sentence']}. No setting here is known to help with that; it takes {first['recommended']}."
     )
     assert f"at most {number(first['saving_high_s_per_day'], 3)} CPU seconds a day, if " in first["sentence"]
+
+
+def test_why_handshakes_are_full_has_the_counts_of_the_session_caches(
+    run: Run, demo: tuple[Path, Result]
+) -> None:
+    store, _ = demo
+    [first] = rows_of(
+        run,
+        store,
+        "SELECT system, recommended, why_full FROM tls_advice "
+        "WHERE shared_by = 'rule' AND basis = 'estimate' ORDER BY upper_s_per_day DESC LIMIT 1",
+    )
+    assert first["recommended"] == "clients that offer a session"
     [cache] = rows_of(
         run,
         store,
@@ -81,11 +96,10 @@ def test_the_advice_is_the_first_row_of_its_evidence(run: Run, demo: tuple[Path,
     none_offered = 100 * (cache["added"] - cache["missed"]) / cache["added"]
     assert none_offered > 90
     assert (
-        "No setting here is known to help with that; it takes clients that offer a session. "
-        f"Of {cache['added']:,} full handshakes that GSKSRVR counted with TLSv1.2 and older, "
+        f"of {cache['added']:,} full handshakes that GSKSRVR counted with TLSv1.2 and older, "
         f"{none_offered:.0f} % came from clients that offered no session, "
         f"{100 * cache['expired'] / cache['added']:.0f} % had an expired session"
-    ) in saving["sentence"]
+    ) in first["why_full"]
 
 
 def test_no_advice_raises_a_setting_beyond_its_limit(run: Run, demo: tuple[Path, Result]) -> None:

@@ -56,9 +56,11 @@ _OF_SHARE = (
     "system", "job_name", "server_port", "status", "cpu_s_per_day", "low_cpu_s_per_day",
     "high_cpu_s_per_day", "share_pct", "lpar_pct", "high_lpar_pct", "msu", "low_msu", "high_msu",
 )  # fmt: skip
+_ADVICE_OF = {"all": "shared_by = 'system' OR rule_name IS NOT NULL"}
 _OF_ADVICE = (
-    "sentence", "status", "saving_s_per_day", "saving_low_s_per_day", "saving_high_s_per_day", "statement",
-    "parameter", "recommended", "value_today", "set_in", "why_full", "reference_ids", "why",
+    "sentence", "basis", "status", "saving_s_per_day", "saving_low_s_per_day", "saving_high_s_per_day",
+    "statement", "parameter", "recommended", "value_today", "is_seen", "set_in", "why_full",
+    "reference_ids", "why",
 )  # fmt: skip
 _OF_CHANGE = (
     "system", "changed_utc", "change", "item", "verdict", "status", "value", "low", "high",
@@ -83,9 +85,9 @@ def shares(data: PageData, by: SharedBy, most: int = _MOST_SHARES) -> pa.Table:
     return top.set_column(top.column_names.index(column), column, names)
 
 
-def advice(data: PageData, shared_by: str, basis: str) -> pa.Table:
-    """Return what changes would save, from the costs of the systems or from published percentages."""
-    return data.metric(ADVICE, where=f"shared_by = '{shared_by}' AND basis = '{basis}'")
+def advice(data: PageData, shared_by: str) -> pa.Table:
+    """Return what changes would save, of all systems and rules, or of one of rule, system and port."""
+    return data.metric(ADVICE, where=_ADVICE_OF.get(shared_by, f"shared_by = '{shared_by}'"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,25 +380,20 @@ def _between(price: PriceRange) -> str:
 def _advice(data: PageData) -> None:
     st.header("What a change would save")
     # Only the advice for ports tells them apart.
-    scopes = ("port",) if data.filters.ports else ("system", "rule", "port")
+    scopes = ("port",) if data.filters.ports else (*_ADVICE_OF, "system", "rule", "port")
     scope = st.segmented_control(
         "Of", scopes, default=scopes[0], required=True, format_func=str.capitalize,
         key="tls_advice_of", bind="query-params", persist_state="session",
     )  # fmt: skip
-    for basis, title, words in (
-        ("estimate", "From the costs of the system", "with its 95 % interval"),
-        (
-            "published",
-            "By published percentages",
-            "at most, and only if this workload is like the published one",
-        ),
-        ("counted", "Counted in the records", "at most what the work costs"),
-    ):
-        rows = advice(data, scope, basis)
-        if rows.num_rows:
-            st.markdown(f"**{title}**, {words}")
-            grid(rows, f"tls-advice-{basis}", sources=[ADVICE], columns=_OF_ADVICE)
-    st.caption("Never add the tables, nor rows of systems, rules and ports.")
+    rows = advice(data, scope)
+    if rows.num_rows:
+        grid(rows, "tls-advice", sources=[ADVICE], columns=_OF_ADVICE)
+    st.caption(
+        "First what the data show, then what may be set so already, each with the largest saving first. "
+        "Basis: estimate is from the costs of the system, with its 95 % interval; published is at most what "
+        "IBM measured, if this workload is like that one; counted is at most what the work costs. "
+        "Never add rows."
+    )
 
 
 def _changes(data: PageData) -> None:

@@ -9,7 +9,7 @@
 -- Rules and ports have the share of the full handshakes of their system that they had in the last seven days, so what
 -- they save has the condition that handshakes of all of them cost the same. Which setting can raise resumption follows
 -- from resumption_setting. A sentence contains the conditions of its saving. What else could be avoided is in
--- avoidable_work.
+-- avoidable_work. Changes of which the data show the setting or the cause come first.
 
 WITH published AS (
     SELECT
@@ -408,6 +408,11 @@ SELECT
         WHEN s.matched IS NULL THEN 'tls31-resumption-tls12-cpu, tls31-resumption-tls13-cpu'
         ELSE nullif(array_to_string(s.reference_ids, ', '), '')
     END::VARCHAR AS reference_ids,
+    CASE
+        WHEN e.practice IS NOT NULL THEN e.setting_status IS NOT DISTINCT FROM 'fail'
+        WHEN e.parameter IS NULL OR e.parameter = 'V3CIPHERSUITES' THEN e.affected_per_day IS NOT NULL
+        ELSE value_today IS NOT NULL
+    END::BOOLEAN AS is_seen,
     'zERT detail' AS source,
     (100 * c.covered_hours / c.hours)::DOUBLE AS covered_pct
 FROM worded AS e
@@ -423,6 +428,7 @@ WHERE
     )
 WINDOW of_change AS (PARTITION BY e.system, e.shared_by, e.rule_name, e.server_port, e.change)
 ORDER BY
+    is_seen DESC,
     upper_s_per_day DESC NULLS LAST,
     e.system,
     e.shared_by,

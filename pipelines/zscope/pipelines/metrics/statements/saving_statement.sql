@@ -1,4 +1,4 @@
--- The change that can save most, of rules or, if ports are chosen, of ports.
+-- The change that can save most, of systems and their rules or, if ports are chosen, of ports: the first row of tls_advice.
 
 WITH saving AS (
     SELECT
@@ -6,14 +6,18 @@ WITH saving AS (
         f.advised_by,
         concat_ws(' AND ', f.system_condition, f.port_condition) AS chosen_condition
     FROM tls_advice AS a
-    INNER JOIN statement_filter AS f ON a.shared_by = f.advised_by AND is_chosen(f.systems, a.system)
+    INNER JOIN statement_filter AS f
+        ON
+            if(f.advised_by = 'port', a.shared_by = 'port', a.shared_by = 'system' OR a.rule_name IS NOT NULL)
+            AND is_chosen(f.systems, a.system)
     WHERE
         a.upper_s_per_day > 0
         AND a.saving_high_s_per_day = a.upper_s_per_day
-        AND (a.shared_by = 'rule' OR is_chosen(f.ports, a.server_port))
+        AND (a.shared_by <> 'port' OR is_chosen(f.ports, a.server_port))
     -- As the rows of tls_advice are sorted, so that the list behind the statement begins with it.
     QUALIFY row_number() OVER (
-        ORDER BY a.upper_s_per_day DESC, a.system, a.rule_name, a.server_port, a.change, a.basis
+        ORDER BY
+            a.is_seen DESC, a.upper_s_per_day DESC, a.system, a.shared_by, a.rule_name, a.server_port, a.change, a.basis
     ) = 1
 ),
 
@@ -23,9 +27,11 @@ stated AS (
         1 AS rank,
         system,
         concat(
-            'Of the changes ',
-            if(advised_by = 'rule', 'under AT-TLS rules', 'on ports'),
-            ', this one can save most: ',
+            'This change',
+            if(advised_by = 'port', ' on a chosen port', ''),
+            ' can save most',
+            if(is_seen, ', of those whose setting or cause is in the data', ''),
+            ': ',
             sentence,
             CASE
                 WHEN parameter IS NULL
@@ -45,7 +51,7 @@ stated AS (
         'tls_advice' AS evidence_metric,
         concat_ws(
             ' AND ',
-            one_of_text('shared_by', [advised_by]),
+            if(advised_by = 'port', 'shared_by = ''port''', '(shared_by = ''system'' OR rule_name IS NOT NULL)'),
             'upper_s_per_day > 0 AND saving_high_s_per_day = upper_s_per_day',
             nullif(chosen_condition, '')
         ) AS evidence_condition,

@@ -8,7 +8,7 @@ SELECT
         WHEN ports IS NOT NULL THEN 'port'
         ELSE 'system'
     END AS priced_by,
-    if(ports IS NULL, 'rule', 'port') AS advised_by,
+    if(ports IS NULL, 'system', 'port') AS advised_by,
     coalesce(' of ' || nullif(joined(systems, ', '), ''), '') AS of_systems,
     one_of_text('system', systems) AS system_condition,
     one_of_text('server_port', ports) AS port_condition,
