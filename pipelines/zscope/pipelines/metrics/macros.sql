@@ -385,7 +385,7 @@ CREATE OR REPLACE MACRO number_text(number) AS CASE
     WHEN number = 0 THEN '0'
     WHEN abs(number) >= 99.95 THEN format('{:,.0f}', number::DOUBLE)
     WHEN abs(number) >= 0.0001 THEN format('{:.3g}', number::DOUBLE)
-    ELSE rtrim(round(number::DOUBLE, 2 - floor(log10(abs(number)))::INTEGER)::DECIMAL(38, 20)::VARCHAR, '0')
+    ELSE rtrim(round(number::DOUBLE, 2 - floor(log10(abs(number)))::INTEGER)::DECIMAL(38, 16)::VARCHAR, '0')
 END;
 
 -- A percentage for a sentence, with one decimal.

@@ -111,3 +111,32 @@ def test_causes_are_printed_instead(ask: Ask) -> None:
     assert ("resumed handshakes", "session cache") in causes
     assert ("TLS cost", "TLS cost") in causes
     assert causes["TLS cost", "TLS cost"]["sentence"]
+
+
+def test_hours_of_runs_are_left_out_and_noted_unless_they_are_to_count(ask: Ask) -> None:
+    covered = []
+    for options, noted in (((), True), (("--with-runs",), False)):
+        result = ask("2026-03-15", "2026-03-16", "--system", "SRV1", *options)
+        [cpu] = [row for row in rows(result) if row["quantity"] == "CPU time"]
+        assert ("hours with benchmark runs are left out" in result.stderr) is noted
+        covered.append(float(cpu["later_covered_pct"]))
+    assert covered[0] < covered[1]
+
+
+def test_without_causes_the_missing_records_and_their_period_are_named(ask: Ask) -> None:
+    result = ask("2026-01-05", "2026-01-06", "--why", "--system", "SRV1")
+    assert result.exit_code == 4
+    assert not rows(result)
+    assert "What changed in 2026-01-06 against 2026-01-05 is not known" in result.stderr
+    assert "of the earlier period and 0 % of the later period, and at least 50 % are needed" in result.stderr
+    assert "SYSB" not in result.stderr
+
+
+def test_records_of_another_time_are_missing_in_the_periods(ask: Ask) -> None:
+    result = ask("2026-01-05", "2026-01-06", "--system", "SRV1")
+    assert result.exit_code == 4
+    [cpu] = [row for row in rows(result) if row["quantity"] == "CPU time"]
+    assert cpu["why"] == (
+        "SRV1: records of CPU time (SMF 70) cover 0 % of the earlier period and 0 % of the later period, "
+        "and at least 50 % are needed"
+    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from zscope.app.cli.exits import ExitCode
-from zscope.app.cli.metric_options import check_systems, why_no_rows
+from zscope.app.cli.metric_options import check_systems, runs_option
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import (
+    note_left_out_hours,
     note_missing_zones,
     open_session,
     prepare_metric,
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from zscope.pipelines.metrics import MetricSelection
+    from zscope.pipelines.store.session import Session
     from zscope.pipelines.written_days import DaysPeriod
 
-DIFFERENCE, CAUSE = "period_difference", "period_cause"
+DIFFERENCE, CAUSE, CHANGE = "period_difference", "period_cause", "change_statement"
 _KNOWN = ("less", "more", "within noise")
 
 
@@ -51,10 +54,17 @@ def _period(text: str) -> DaysPeriod:
     "--why", "causes", is_flag=True,
     help="Print the causes instead: jobs and ports, versions, client networks, session caches, settings.",
 )  # fmt: skip
+@runs_option
 @store_option
 @row_options
 def command(
-    periods: tuple[DaysPeriod, ...], *, systems: tuple[str, ...], causes: bool, store: Path, output: Output
+    periods: tuple[DaysPeriod, ...],
+    *,
+    systems: tuple[str, ...],
+    causes: bool,
+    with_runs: bool,
+    store: Path,
+    output: Output,
 ) -> int:
     """Compare two periods of production: what changed from A to B by more than noise.
 
@@ -68,7 +78,7 @@ def command(
     less than five days, their parts of four hours. The metric period_difference has the same rows.
 
     With --why, prints where the change of the resumption rate and of the cost comes from: the metric
-    period_cause.
+    period_cause. Hours with benchmark runs do not count, unless --with-runs says so.
 
     \b
     Examples:
@@ -84,16 +94,18 @@ def command(
 
     if len(periods) > 2:
         raise click.UsageError("name at most two periods; write a span of days as 2026-03-02..2026-03-08")
-    selection = MetricSelection(systems)
+    selection = MetricSelection(systems, with_runs=with_runs)
     if periods:
-        selection = MetricSelection(systems, first_day=periods[-1].first, last_day=periods[-1].last)
+        selection = replace(selection, first_day=periods[-1].first, last_day=periods[-1].last)
     name = CAUSE if causes else DIFFERENCE
     with open_session(store) as session:
         check_systems(session, systems)
         prepare_metric(session, name, selection, _earlier(periods, selection))
         rows = query_table(session, statement(metric(name), None, selection))
-        why = "" if rows.num_rows else why_no_rows(session, metric(name), narrowed=bool(periods or systems))
+        why = "" if rows.num_rows else _why_none(session, selection, periods)
         note_missing_zones(session, name, systems=systems)
+        if not with_runs:
+            note_left_out_hours(session, name, systems=systems)
     output.write(Rows.of(rows, metric(name).answer))
     if why:
         click.echo(why, err=True)
@@ -104,6 +116,17 @@ def command(
             known = row["verdict"] in _KNOWN
             click.echo(row["sentence"] if known else f"{row['sentence']}: {row['why']}", err=True)
     return ExitCode.OK if {*_KNOWN} & {*rows["verdict"].to_pylist()} else ExitCode.WARNINGS
+
+
+def _why_none(session: Session, selection: MetricSelection, periods: tuple[DaysPeriod, ...]) -> str:
+    """Return why there are no rows: which records are missing in which period, as the statement says it."""
+    from zscope.pipelines.metrics import metric
+    from zscope.pipelines.metrics.metric_statements import settings
+
+    chosen = settings(metric("statement"), selection)
+    prepare_metric(session, CHANGE, selection, (*chosen, *_earlier(periods, selection)))
+    [row] = query_table(session, f"SELECT sentence FROM {CHANGE} ORDER BY rank DESC LIMIT 1").to_pylist()
+    return str(row["sentence"])
 
 
 def _earlier(periods: tuple[DaysPeriod, ...], selection: MetricSelection) -> Iterator[str]:
