@@ -87,7 +87,7 @@ STORES: Mapping[str, ChangedStore] = {
         "in zERT summaries",
         (*_deleted(*_DETAILS), "UPDATE cost_estimate SET handshake_source = 'zERT summary'"),
     ),
-    "no policy": ChangedStore("connections whose rule is not known|that needs a price"),
+    "no policy": ChangedStore("This change can save most"),
     "details of a quarter of an hour": ChangedStore(
         "in zERT summaries",
         _deleted(*_DETAILS, where="hour(written_local) <> 10 OR minute(written_local) >= 15"),
