@@ -226,7 +226,8 @@ by_published AS (
             )
         END AS reason
     FROM published_change
-    WHERE part > 0 AND ((shared_by = 'system') = (practice IS NOT NULL))
+    -- Without a full handshake in the details nothing is known of any change of them.
+    WHERE part > 0 AND full_share > 0 AND ((shared_by = 'system') = (practice IS NOT NULL))
 ),
 
 -- Changes that concern a system, with what is known of their setting.
