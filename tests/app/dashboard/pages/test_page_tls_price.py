@@ -32,7 +32,7 @@ def test_each_system_has_the_sentence_of_the_metric(drawn_page: Open, world: Pat
     for sentence, why in sentences:
         assert plain(sentence, 2000) in text
         assert plain(why, 2000) in text
-    assert len(drawn_page(PAGE, world).get("vega_lite_chart")) == 3
+    assert len(drawn_page(PAGE, world).get("vega_lite_chart")) == 5
 
 
 @pytest.mark.parametrize("by", ["job", "port", "rule", "client network"])
@@ -42,7 +42,7 @@ def test_shares_are_those_of_the_metric(by: SharedBy, open_page: Open, world: Pa
     for system in {row["system"] for row in rows}:
         assert sum(row["share_pct"] for row in rows if row["system"] == system) <= 100 + 1e-9
     page = open_page(PAGE, world, {"tls_price_by": by.capitalize()})
-    assert f"by {by}" in str(page.get("vega_lite_chart")[1].proto)
+    assert f"by {by}" in str(page.get("vega_lite_chart")[3].proto)
 
 
 def test_counts_of_summaries_have_no_key_exchange(open_page: Open, world: Path) -> None:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, without_effect
+from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, spread_colours, values
 from zscope.app.shared.column_labels import label
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PAGE = Page(title="Price of TLS", icon="payments", area="Cost", order=10)
 
+FIGURES = ((Card("cost-by-day", 4), Card("price-by-system", 3)),)
 PRICE, COST, ADVICE, CHANGE = "tls_price", "handshake_cost", "tls_advice", "tls_price_change"
 SharedBy = Literal["job", "port", "rule", "client network", "key exchange", "role"]
 _COLUMN_OF = {
@@ -151,6 +153,7 @@ def render(data: PageData) -> None:
     if not found.num_rows:
         _without_price(data)
         return
+    draw_figures(data, FIGURES)
     _headline(found)
     _parts(data)
     _shares(data)
@@ -182,10 +185,9 @@ def _headline(found: pa.Table) -> None:
     of_tls = found.filter(pc.field("part") == "TLS")
     most_expensive = of_tls.sort_by([("high_cpu_s_per_day", "descending"), ("system", "ascending")])
     for row in most_expensive.slice(0, _MOST_SENTENCES).to_pylist():
-        with st.container(border=True):
-            st.badge(row["status"], icon=_ICONS[row["status"]], color=_BADGES[row["status"]])
-            st.markdown(f"**{plain(row['sentence'], _LONGEST)}**")
-            st.caption(plain(row["why"], _LONGEST))
+        badge = f":{_BADGES[row['status']]}-badge[{_ICONS[row['status']]} {row['status']}]"
+        st.markdown(f"{badge} **{plain(row['sentence'], _LONGEST)}**")
+        st.caption(plain(row["why"], _LONGEST))
     if (more := most_expensive.num_rows - _MOST_SENTENCES) > 0:
         st.caption(f"{more} more are in `zscope metrics {PRICE}`.")
 
