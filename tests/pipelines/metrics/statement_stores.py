@@ -105,7 +105,7 @@ STORES: Mapping[str, ChangedStore] = {
     ),
     "no CPU time": ChangedStore("no CPU time (SMF 70-1, or RMF reports) is loaded", _deleted(*_CPU)),
     "no time zone": ChangedStore("the time zone of SYSA, SYSB is not known", loaded="unzoned"),
-    "one day": ChangedStore("of the earlier period, and at least 50 % are needed"),
+    "one day": ChangedStore("of the later period, and at least 50 % are needed"),
     "three months": ChangedStore(
         "connections an hour in 2026-|no change beyond noise can be seen: ", copies=(*range(1, 14), 60, 90)
     ),
