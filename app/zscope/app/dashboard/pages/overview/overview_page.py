@@ -33,7 +33,7 @@ FIGURES = (
     (Card("cost-by-day", 4, "tls_price"), Card("advice-first", 3, "tls_price")),
     (
         Card("price-by-job", 4, "tls_price"), Card("finding-first", 4, "posture"),
-        Card("verdicts-by-area", 3, "benchmark"), Card("covered-systems", 3, "quality"),
+        Card("verdicts-by-area", 4, "benchmark"), Card("covered-systems", 3, "quality"),
     ),
 )  # fmt: skip
 _KEY_FIGURES = (cost, resumption, tls13, unprotected, next_certificate)
