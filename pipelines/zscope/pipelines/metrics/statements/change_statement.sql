@@ -1,6 +1,10 @@
 -- What changed on a system in the later period against the earlier one: beyond noise, within it, in the policy, or not known.
 
-WITH compared AS MATERIALIZED (
+WITH difference AS MATERIALIZED (
+    SELECT * FROM period_difference
+),
+
+compared AS MATERIALIZED (
     SELECT
         d.*,
         list_position(
@@ -14,7 +18,7 @@ WITH compared AS MATERIALIZED (
         f.system_condition,
         f.from_utc,
         f.to_utc
-    FROM period_difference AS d
+    FROM difference AS d
     INNER JOIN statement_filter AS f ON is_chosen(f.systems, d.system)
 ),
 
@@ -135,7 +139,7 @@ without_data AS (
         concat(
             'What changed is not known: ',
             if(
-                (SELECT count(*) FROM period_difference) > 0,
+                (SELECT count(*) FROM difference) > 0,
                 'no connections, handshakes or CPU time of this choice are loaded',
                 'no records of connections (SMF 119-11, 119-12 or 119-2) with a known time are loaded'
             ),
