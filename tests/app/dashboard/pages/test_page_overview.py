@@ -95,7 +95,7 @@ def test_its_sentences_and_links_follow_the_filters(drawn_page: Open, world: Pat
 
 def test_a_chosen_period_is_compared_with_the_one_before(drawn_page: Open, world: Path) -> None:
     page = drawn_page("overview", world, {"period": ["2026-03-09", "2026-03-09"]})
-    assert "against 2026-03-02" in words(page)
+    assert "against 2026-03-02" in words(page).replace("\\", "")
 
 
 def test_each_question_has_its_figure(drawn_page: Open, world: Path) -> None:
