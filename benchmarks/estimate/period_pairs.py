@@ -38,8 +38,8 @@ LOGIT_OF_40_PCT, LOGIT_OF_70_PCT = -0.44, 0.92
 _PER_HOUR = 3600 // INTERVAL_S
 _SYSTEM = "SYSA"
 _COMPUTED = (
-    "handshake_cost", "tls_unit_cost", "compared_period", "period_hour", "period_source", "period_amount",
-    "period_rate", "period_tls_use", "period_cause", "period_difference",
+    "end_of_data", "handshake_cost", "estimated_price", "tls_unit_cost", "compared_period", "period_hour",
+    "period_source", "period_amount", "period_rate", "period_tls_use", "period_cause", "period_difference",
 )  # fmt: skip
 """The steps that are computed as in a store; what they read besides is given."""
 
@@ -199,7 +199,7 @@ def _given(pair: PairOfPeriods, estimate: SystemEstimate) -> dict[str, pa.Table]
 
 
 def _of_estimate(estimate: SystemEstimate) -> dict[str, pa.Table]:
-    """Return the rows of the estimate and of the price of the system."""
+    """Return the rows of the estimate of the system."""
     per_day = estimate.per_day
     assert per_day is not None, "all intervals have data"
     time = {"first_local": MONDAY.item(), "last_local": MONDAY.item()}
@@ -215,20 +215,7 @@ def _of_estimate(estimate: SystemEstimate) -> dict[str, pa.Table]:
         }
         for cost in estimate.costs
     ]  # fmt: skip
-    price = estimate.cost("TLS", "s/day")
-    return {
-        "cost_estimate": _table("cost_estimate", costs),
-        "tls_price": _table(
-            "tls_price",
-            [
-                {
-                    "system": _SYSTEM, "shared_by": "system", "part": "TLS", "status": price.status.kind,
-                    "cpu_s_per_day": price.value, "low_cpu_s_per_day": price.low,
-                    "high_cpu_s_per_day": price.high, **time,
-                }
-            ],
-        ),
-    }  # fmt: skip
+    return {"cost_estimate": _table("cost_estimate", costs)}
 
 
 def _table(step: str, rows: Sequence[Row]) -> pa.Table:

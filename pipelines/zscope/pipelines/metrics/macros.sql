@@ -395,23 +395,12 @@ CREATE OR REPLACE MACRO percent_text(percentage) AS
 -- A number of things for a sentence.
 CREATE OR REPLACE MACRO counted_text(things, noun) AS format('{:,} {}{}', things::BIGINT, noun, if(things = 1, '', 's'));
 
--- A point in time for a sentence, in UTC whatever the time zone of the session is.
-CREATE OR REPLACE MACRO moment_text(moment_utc) AS
-    strftime(make_timestamp(epoch_us(moment_utc)), '%Y-%m-%d %H:%M UTC');
-
 -- Days of a period for a sentence, by the clock of the system: both days, or the moments if it has parts of days.
 CREATE OR REPLACE MACRO period_text(from_local, to_local) AS CASE
     WHEN from_local::DATE <> from_local OR to_local::DATE <> to_local
         THEN strftime(from_local, '%Y-%m-%d %H:%M') || ' to ' || strftime(to_local, '%Y-%m-%d %H:%M')
     WHEN to_local = from_local + INTERVAL 1 DAY THEN strftime(from_local, '%Y-%m-%d')
     ELSE strftime(from_local, '%Y-%m-%d') || ' to ' || strftime(to_local - INTERVAL 1 DAY, '%Y-%m-%d')
-END;
-
--- The length of a period for a sentence: in days if it has whole days or more than two, otherwise in hours.
-CREATE OR REPLACE MACRO length_text(from_utc, to_utc) AS CASE
-    WHEN epoch(to_utc - from_utc) % 86400 = 0 THEN counted_text(epoch(to_utc - from_utc) / 86400, 'day')
-    WHEN epoch(to_utc - from_utc) > 172800 THEN format('{:.1f} days', epoch(to_utc - from_utc) / 86400)
-    ELSE counted_text(ceil(epoch(to_utc - from_utc) / 3600), 'hour')
 END;
 
 -- The first and the last day of something for a sentence.

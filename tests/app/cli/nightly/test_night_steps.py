@@ -534,7 +534,10 @@ def test_the_report_to_send_is_written_and_replaced(
 ) -> None:
     """It has the data of this night, and a killed run leaves nothing under the name of another day."""
     shorten_report(monkeypatch, "exposure", "data")
-    night.settings(LOAD + '\n[report]\npath = "{year}/tls-{date}.html"\nlast_days = 9999\n')
+    night.settings(
+        LOAD + '\n[report]\npath = "{year}/tls-{date}.html"\nlast_days = 9999\n'
+        'appendix = "{year}/appendix-{date}.html"\n'
+    )
     night.add("a.smf", SMALL)
     report = night.night()
     assert codes(report) == {"load": 0, "report": 0}
@@ -550,7 +553,9 @@ def test_the_report_to_send_is_written_and_replaced(
     assert night.night()["exit_code"] == 0
     assert not leftover.exists()
     [page] = list(night.path.glob(f"*/{name}"))
-    read = harmless(page.read_bytes())
+    assert "Not known: load zERT summaries or connection detail" in harmless(page.read_bytes()).text
+    [appendix] = list(night.path.glob("*/appendix-*.html"))
+    read = harmless(appendix.read_bytes())
     assert [row["Load"].text for row in read.tables["loads"].rows] == ["2", "1"]
     assert "Not known: load zERT summaries or connection detail" in read.text
 

@@ -31,7 +31,8 @@ _DAY = "%Y-%m-%d %H:%M"
 _HEIGHT_PX = 480
 _MOST_CONNECTIONS = 100
 _DIFFERENCE_COLUMNS = (
-    "system", "quantity", "verdict", "earlier", "later", "change", "low", "high", "unit", "covered_pct", "why"
+    "system", "quantity", "verdict", "earlier", "later", "change", "low", "high", "unit", "earlier_low",
+    "earlier_high", "later_low", "later_high", "covered_pct", "why",
 )  # fmt: skip
 _CAUSE_COLUMNS = (
     "system", "quantity", "cause", "part", "earlier", "later", "change", "low", "high", "unit"

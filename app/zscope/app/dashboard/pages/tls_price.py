@@ -185,8 +185,9 @@ def _headline(found: pa.Table) -> None:
     of_tls = found.filter(pc.field("part") == "TLS")
     most_expensive = of_tls.sort_by([("high_cpu_s_per_day", "descending"), ("system", "ascending")])
     for row in most_expensive.slice(0, _MOST_SENTENCES).to_pylist():
-        badge = f":{_BADGES[row['status']]}-badge[{_ICONS[row['status']]} {row['status']}]"
-        st.markdown(f"{badge} **{plain(row['sentence'], _LONGEST)}**")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.badge(row["status"], icon=_ICONS[row["status"]], color=_BADGES[row["status"]])
+            st.markdown(f"**{plain(row['sentence'], _LONGEST)}**")
         st.caption(plain(row["why"], _LONGEST))
     if (more := most_expensive.num_rows - _MOST_SENTENCES) > 0:
         st.caption(f"{more} more are in `zscope metrics {PRICE}`.")

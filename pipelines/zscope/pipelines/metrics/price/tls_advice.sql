@@ -429,6 +429,7 @@ WHERE
     )
 WINDOW of_change AS (PARTITION BY e.system, e.shared_by, e.rule_name, e.server_port, e.change)
 ORDER BY
+    coalesce(upper_s_per_day > 0, false) DESC,
     is_seen DESC,
     upper_s_per_day DESC NULLS LAST,
     e.system,

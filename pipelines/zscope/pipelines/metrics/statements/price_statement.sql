@@ -75,13 +75,15 @@ stated AS (
 cpu_system AS (
     SELECT
         c.system,
-        sum(c.in_utc) AS in_utc,
-        max(c.in_utc) >= 88 AND any_value(e.system) IS NULL AS waits_for_load
+        -- Without a time in UTC on one side, no interval can be compared.
+        if(max(h.in_utc) = 0, 0, sum(c.in_utc)) AS in_utc,
+        max(c.in_utc) >= 88 AND coalesce(max(h.in_utc) > 0, false) AND any_value(e.system) IS NULL AS waits_for_load
     FROM (
         SELECT system, count(interval_end_utc) AS in_utc FROM smf70_interval GROUP BY system
         UNION ALL
         SELECT system, count(interval_start_utc) FROM rmf_interval GROUP BY system
     ) AS c
+    LEFT JOIN (SELECT system, count(hour_utc) AS in_utc FROM posture_hour GROUP BY system) AS h ON c.system = h.system
     LEFT JOIN (SELECT DISTINCT system FROM cost_estimate) AS e ON c.system = e.system
     GROUP BY c.system
 ),

@@ -100,7 +100,7 @@ def _tiles(data: PageData) -> None:
 
 STATEMENT_PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "price": ("tls_price", {}),
-    "saving": ("tls_price", {"tls_advice_of": "Rule"}),
+    "saving": ("tls_price", {}),
     "exposure": ("posture", {"posture_part": "Protection"}),
     "old versions": ("posture", {"posture_part": "Protection"}),
     "certificates": ("posture", {"posture_part": "Certificates"}),
@@ -113,6 +113,7 @@ STATEMENT_PAGES: dict[str, tuple[str, dict[str, str]]] = {
 
 def sentences_section(data: PageData) -> None:
     """Draw the statements that are shown first, with a link below the last of each subject."""
+    st.header("In short")
     statements = data.found(STATEMENT, shown_sql("found")).to_pylist()
     with st.container(border=True):
         for subject, of_subject in groupby(statements, key=lambda each: each["subject"]):
