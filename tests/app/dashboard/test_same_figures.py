@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
@@ -17,6 +18,7 @@ from zscope.app.figures.figure_declarations import FigureDeclaration, declared_f
 from zscope.app.figures.figure_rows import FigureRows, figure_rows
 from zscope.app.figures.static_pictures import add_picture
 from zscope.app.figures.written_values import shown
+from zscope.app.report.report_sections import glance_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +74,20 @@ FIGURES = [figure for figure in declared_figures().values() if figure.chart]
 each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
 DRAWN_ELSEWHERE = {"list", "strips"}
 """Kinds that are no charts on a screen: a list is text, and days of sources have a page."""
+
+
+def test_figures_of_pages_say_what_they_need() -> None:
+    pages = [
+        import_module(f"zscope.app.dashboard.pages.{name}")
+        for name in ("overview.overview_page", "tls_price")
+    ]
+    shown = {card.figure for page in pages for row in page.FIGURES for card in row}
+    shown |= {figure.id for figure in glance_figures()}
+    assert len(shown) > 6
+    for figure in (declared_figures()[name] for name in shown):
+        assert figure.needs.endswith(".")
+        assert figure.load.startswith("zscope ")
+        assert figure.chart is None or figure.chart.kind != "strips"
 
 
 @cache

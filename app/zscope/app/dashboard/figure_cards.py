@@ -1,8 +1,8 @@
 """Cards: a figure on a page with its title and its picture, and its rows and command for those who ask.
 
-A page is a list of rows of figures:
+A page is a list of rows of figures, each with its share of the width:
 
-    draw_figures(data, [("cost-by-day", "advice-first"), ("price-by-job", "finding-kinds")])
+    draw_figures(data, [(Card("cost-by-day", 4), Card("advice-first", 3)), (Card("price-by-job"),)])
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.drawing import draw_chart, grid, no_data, plain, without_effect
-from zscope.app.dashboard.figure_charts import chart_of, title_over_time, words_of
+from zscope.app.dashboard.figure_charts import chart_of, clock_of, words_of
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
 from zscope.app.figures.drawn_values import amount_of, drawn_rows, name_of
@@ -59,6 +59,8 @@ def _draw(data: PageData, card: Card, found: FigureRows) -> None:
     st.markdown(f"**{figure.question or figure.title}**{unit}")
     if drawn_rows(found):
         _picture(data, found)
+    elif found.rows and not figure.chart:
+        grid(_table(found), f"{figure.id}-card", sources=[figure.metric], columns=figure.columns)
     elif found.has_data and figure.none:
         st.markdown(figure.none)
     else:
@@ -79,8 +81,8 @@ def _picture(data: PageData, found: FigureRows) -> None:
     elif not declared.time:
         draw_chart(chart, name, words_of(found))
     else:
-        times = pa.table({"time": [row[declared.time] for row in drawn_rows(found)]})
-        marked = marked_chart(data, ChartOverTime(chart, "time", title=title_over_time(found)), times)
+        times = pa.table({clock_of(found): [row[declared.time] for row in drawn_rows(found)]})
+        marked = marked_chart(data, ChartOverTime(chart, clock_of(found)), times)
         draw_chart(marked.chart, name, words_of(found), zoom=marked.zoom)
         marked.name_marks()
 
@@ -106,8 +108,12 @@ def _more(data: PageData, found: FigureRows) -> None:
     )
     if more.open:
         with more:
-            grid(pa.Table.from_pylist(list(found.rows)), figure.id, sources=[figure.metric])
+            grid(_table(found), figure.id, sources=[figure.metric])
             if figure.note:
                 st.caption(figure.note)
             if command := command_of(data.filters, found):
                 st.code(command, language="sh")
+
+
+def _table(found: FigureRows) -> pa.Table:
+    return pa.Table.from_pylist(list(found.rows))

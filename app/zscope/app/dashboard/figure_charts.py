@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 
-from zscope.app.dashboard.style import COLOURS, DAY, time_axis, time_title
+from zscope.app.dashboard.style import COLOURS, time_axis, time_title
 from zscope.app.dashboard.time_axis import UNITS, drawn_at
 from zscope.app.figures.drawn_values import (
     FULL,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from zscope.app.dashboard.style import Chart
+    from zscope.app.dashboard.time_axis import Span
     from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
     from zscope.app.figures.figure_rows import FigureRows, Row
 
@@ -225,9 +226,9 @@ def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
     return drawn
 
 
-def title_over_time(found: FigureRows) -> str:
-    """Return the title of the axis of a figure over time."""
-    return time_title("hour_utc" if found.hourly else DAY)
+def clock_of(found: FigureRows) -> Span:
+    """Return what a row of a figure over time is: an hour in UTC, or a local day."""
+    return "hour_utc" if found.hourly else "day"
 
 
 def _when(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
@@ -236,9 +237,9 @@ def _when(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
 
 def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows) -> alt.Chart:
     """Columns over time, as wide as their hour or day."""
-    unit = UNITS["hour_utc" if found.hourly else "day"]
+    clock = clock_of(found)
     chart: alt.Chart = alt.Chart(alt.InlineData(tuple(pieces))).encode(
-        x=time_axis("time", title_over_time(found), timeUnit=unit, bandPosition=0.5),
+        x=time_axis("time", time_title(clock), timeUnit=UNITS[clock], bandPosition=0.5),
         y=alt.Y("begin:Q", title=None, axis=alt.Axis(tickCount=4, format=",.3~r")),
         y2=alt.Y2("end:Q"),
     )
