@@ -17,7 +17,7 @@ from zscope.app.dashboard.drawing import draw_chart, grid, no_data, plain, witho
 from zscope.app.dashboard.figure_charts import chart_of, clock_of, words_of
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
-from zscope.app.figures.drawn_values import amount_of, drawn_rows, name_of
+from zscope.app.figures.drawn_values import amount_of, drawn_rows, left_out, name_of
 from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows
@@ -55,7 +55,9 @@ def draw_figures(data: PageData, rows: Sequence[Sequence[Card]]) -> None:
 
 def _draw(data: PageData, card: Card, found: FigureRows) -> None:
     figure = found.figure
-    unit = f"  \n:small[:gray[{figure.chart.what}]]" if figure.chart and drawn_rows(found) else ""
+    rows = drawn_rows(found)
+    first = f" (first {len(rows)} of {found.count:,})" if left_out(found) else ""
+    unit = f"  \n:small[:gray[{figure.chart.what}{first}]]" if figure.chart and rows else ""
     st.markdown(f"**{figure.question or figure.title}**{unit}")
     if drawn_rows(found):
         _picture(data, found)

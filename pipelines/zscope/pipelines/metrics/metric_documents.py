@@ -104,7 +104,6 @@ SAMPLE_NUMBERS = (
     ),
     SampleNumber(OVERVIEW, "TLSv1.3, %", "18.8", _MIX),
     SampleNumber(OVERVIEW, "Unprotected connections, %", "5.1", _MIX),
-    SampleNumber(OVERVIEW, "Next certificate ends, days", "6", _MIX),
 )  # fmt: skip
 
 

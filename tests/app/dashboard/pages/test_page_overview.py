@@ -62,13 +62,13 @@ def test_big_numbers_are_those_of_the_metrics(drawn_page: Open, world: Path) -> 
         "SELECT sum(low_cpu_s_per_day), sum(high_cpu_s_per_day) FROM tls_price "
         "WHERE shared_by = 'system' AND part = 'TLS'",
     )
-    [days_left] = _asked(world, "SELECT min(days_left) FROM certificate_inventory WHERE days_left >= 0")
+    [ends] = _asked(world, "SELECT min(not_after_utc) FROM certificate_inventory WHERE days_left >= 0")
     assert shown["Resumed handshakes"] == f"{resumed:.1f} %"
     assert shown["TLSv1.3"] == f"{tls13:.1f} %"
     assert shown["Unprotected connections"] == f"{unprotected:.1f} %"
     assert low == 0
     assert shown["TLS CPU cost, a day"] == f"≤ {amount(high, 's')}"
-    assert shown["Next certificate ends"] == f"{days_left} days"
+    assert shown["Next certificate ends"] == f"{ends:%Y-%m-%d}"
 
 
 def test_its_sentences_are_those_of_the_command(drawn_page: Open, run: Run, world: Path) -> None:

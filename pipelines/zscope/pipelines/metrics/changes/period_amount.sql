@@ -59,15 +59,18 @@ use_of_tls AS MATERIALIZED (
 
 connections AS MATERIALIZED (
     SELECT
-        system,
-        hour_utc,
-        connections,
-        in_bytes + out_bytes AS bytes,
-        if(is_tls AND is_known_version_text(protocol), connections, 0) AS known_versions,
-        if(is_tls AND protocol = 'TLSv1.3', connections, 0) AS tls13,
-        if(is_tls AND is_old_version_text(protocol), connections, 0) AS old_versions
-    FROM tls
-    WHERE source = 'each connection once'
+        t.system,
+        t.hour_utc,
+        t.connections,
+        t.in_bytes + t.out_bytes AS bytes,
+        if(t.is_tls AND is_known_version_text(t.protocol), t.connections, 0) AS known_versions,
+        if(t.is_tls AND t.protocol = 'TLSv1.3', t.connections, 0) AS tls13,
+        if(t.is_tls AND is_old_version_text(t.protocol), t.connections, 0) AS old_versions
+    FROM tls AS t
+    INNER JOIN (SELECT DISTINCT system, source FROM counted_hour WHERE counted = 'connections') AS c
+        ON
+            t.system = c.system
+            AND t.source = if(c.source = 'zERT summary', c.source, 'each connection once')
 ),
 
 amount AS (

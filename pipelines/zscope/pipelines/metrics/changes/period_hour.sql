@@ -1,9 +1,10 @@
 -- An hour of one of the two periods, and whether its records count for a comparison.
 --
 -- An hour counts if the records are complete in it, also without a connection. Connections are those of the source that
--- most connections of the system come from, handshakes those of zERT details, the use of TLS that of the source of the
--- price. Where the coverage is not known, the hours in which the system has a connection, or CPU time, count. Hours of
--- benchmark runs do not count. A period without any hour of the records has one row without an hour.
+-- most connections of the system come from, which can be zERT summaries. Handshakes are those of zERT details, the use of
+-- TLS is that of the source of the price. Where the coverage is not known, the hours in which the system has a connection,
+-- or CPU time, count. Hours of benchmark runs do not count. A period without any hour of the records has one row without an
+-- hour.
 
 WITH connections AS MATERIALIZED (
     SELECT
@@ -12,7 +13,7 @@ WITH connections AS MATERIALIZED (
         reported_by,
         sum(connections) AS connections
     FROM tls_hour
-    WHERE source = 'each connection once' AND hour_utc IS NOT NULL
+    WHERE source IN ('each connection once', 'zERT summary') AND hour_utc IS NOT NULL
     GROUP BY system, hour_utc, reported_by
 ),
 

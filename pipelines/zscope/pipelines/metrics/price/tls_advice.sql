@@ -387,7 +387,7 @@ SELECT
         CASE
             WHEN 100 * c.covered_hours < least_covered_pct() * c.hours
                 THEN format(
-                    '; the data cover {} of the {} hours of the last seven days', number_text(c.covered_hours), c.hours
+                    '; zERT details cover {} of the {} hours of the last seven days', number_text(c.covered_hours), c.hours
                 )
         END
     )::VARCHAR AS sentence,

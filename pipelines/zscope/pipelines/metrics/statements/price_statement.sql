@@ -33,14 +33,17 @@ stated AS (
             p.sentence,
             CASE
                 WHEN p.priced_by = 'system' THEN format(
-                    '. Split by handshakes and bytes, {} has most of it: {}',
+                    '. Split by handshakes and bytes, {} has the largest share: {}',
                     coalesce('job ' || o.job_name, 'work whose job is not recorded'),
                     percent_text(o.share_pct)
                 )
                 ELSE format('; {} of the price of the system', percent_text(p.share_pct))
             END,
-            '. The estimate is from ' || strftime(p.first_local, '%Y-%m-%d') || ' to '
-            || strftime(p.last_local, '%Y-%m-%d'),
+            if(
+                p.status = 'not enough data',
+                NULL,
+                '. The mean of a day ' || days_text(p.first_local::DATE, p.last_local::DATE) || '; a day can have more'
+            ),
             '.'
         ) AS sentence,
         p.cpu_s_per_day AS value,

@@ -108,16 +108,16 @@ def next_certificate(data: PageData) -> KeyFigure:
     title, name = "Next certificate ends", "certificate_inventory"
     [row] = data.found(
         name,
-        "SELECT min(days_left) AS days_left, arg_min(subject_dn, days_left) AS subject FROM found "
+        "SELECT min(not_after_utc) AS ends, arg_min(subject_dn, not_after_utc) AS subject FROM found "
         "WHERE days_left >= 0",
     ).to_pylist()
-    source = MetricFigure(name, "min(days_left)", (), "days_left >= 0")
-    if row["days_left"] is None:
+    source = MetricFigure(name, "min(not_after_utc)", (), "days_left >= 0")
+    if row["ends"] is None:
         return KeyFigure(title=title, shown="n/a", words="Needs zERT records with certificates.")
     return KeyFigure(
         title=title,
-        shown=amount(row["days_left"], "days"),
-        words=f"After the last day of the data: {row['subject']}.",
+        shown=f"{row['ends']:%Y-%m-%d}",
+        words=f"The first that ends after the last day of the data: {row['subject']}.",
         without_effect=data.without_effect(name),
         source=source,
     )
