@@ -44,6 +44,7 @@ jobs = 1
 keep = "{days_since(FIRST_DAY + timedelta(days=1))}d"
 [report]
 path = "tls.html"
+appendix = "tls-appendix.html"
 [[export]]
 target = "csv"
 format = "csv"
@@ -130,7 +131,7 @@ class NightScene:
             "files": {name: _digest(night.path / name) for name in ("new", "loaded")},
             "csv": {path.name: _csv(path) for path in sorted((night.path / "csv").iterdir())},
             "duckdb": {path.name: _database(path) for path in (night.path / "dated").iterdir()},
-            "page": _page(night.path / "tls.html"),
+            "page": _page(night.path / "tls-appendix.html"),
             "series": sorted((night.path / "now.om").read_text().splitlines()),
             "report": {
                 "exit codes": {each["step"]: each["exit_code"] for each in report["steps"]},

@@ -328,8 +328,9 @@ def _line_at(table: pa.Table) -> list[alt.Chart]:
 def _over_time(data: PageData, versions: str, by: Span, table: pa.Table, before: pa.Table | None) -> None:
     title = time_title(by)
     sources = [
-        (alt.Chart(values(table.filter(pc.field("source") == source))), width)
+        (alt.Chart(values(rows)), width)
         for source, width in (("GSKSRVR", 4), ("zERT", 2))
+        if (rows := table.filter(pc.field("source") == source)).num_rows
     ]
     encodings = {
         "x": time_axis("start", title),
