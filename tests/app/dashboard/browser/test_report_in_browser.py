@@ -53,8 +53,11 @@ def report(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the demo, with its appendix beside it."""
     file = tmp_path_factory.mktemp("report") / "report.html"
     appendix = file.with_name("appendix.html")
-    words = [ZSCOPE, "report", "-o", file, "--appendix", appendix, "--store", demo]
-    subprocess.run(words, check=True, capture_output=True)
+    subprocess.run(
+        [ZSCOPE, "report", "-o", file, "--appendix", appendix, "--store", demo],
+        check=True,
+        capture_output=True,
+    )
     return file
 
 

@@ -111,7 +111,7 @@ def next_certificate(data: PageData) -> KeyFigure:
         "SELECT min(not_after_utc) AS ends, arg_min(subject_dn, not_after_utc) AS subject FROM found "
         "WHERE days_left >= 0",
     ).to_pylist()
-    source = MetricFigure(name, "min(not_after_utc)", (), "days_left >= 0")
+    source = MetricFigure(name, "strftime(min(not_after_utc), '%Y-%m-%d')", (), "days_left >= 0")
     if row["ends"] is None:
         return KeyFigure(title=title, shown="n/a", words="Needs zERT records with certificates.")
     return KeyFigure(
