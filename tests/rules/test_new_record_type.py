@@ -129,7 +129,7 @@ def page(name, **query):
 shown |= {
     "ingest": run("ingest", dump, "--store", store, "--timezone", "UTC", *json_rows),
     "sql": run("sql", "SELECT system, job_name, lookups FROM toy_lookup", "--store", store, *json_rows),
-    "overview": page("overview"),
+    "sources": page("quality", quality_part="Sources"),
     "fields page": page("fields", fields="quixotic"),
     "connection": page("connections", connections_key="SYSA~TCPIP~4382~2026-03-01T09:59:00Z"),
 }
@@ -171,7 +171,7 @@ def test_store_and_pages_show_the_new_type(tmp_path: Path) -> None:
     [loaded] = shown["ingest"]
     assert (loaded["status"], loaded["rows"], loaded["issues"]) == ("loaded", 1, 0)
     assert shown["sql"] == [{"system": "SYSA", "job_name": "RESOLVER", "lookups": 42}]
-    [source] = [row for frame in shown["overview"] for row in frame if "source" in row]
+    [source] = [row for frame in shown["sources"] for row in frame if "behind_s" in row]
     assert source["source"] == "Name server lookups (SMF 200-7)"
     assert any("toy_lookup" in row.values() for frame in shown["fields page"] for row in frame)
     [event] = [row for frame in shown["connection"] for row in frame if row.get("table") == "toy_lookup"]
