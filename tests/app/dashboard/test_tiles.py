@@ -46,7 +46,7 @@ OF_THE_TABLE = (
     "Published results", "With a measurement", "Suite not known", "Physical processors of this type",
     "Rules in force", "Without TLS traffic in seven days", "Handshakes without a rule", "Errors in messages",
 )  # fmt: skip
-"""Tiles that count or add the rows of the table beside them, which can be downloaded."""
+"""Tiles with the number or the sum of rows of a table on the same page. Its rows can be downloaded."""
 ADDRESSES = [(name, part) for name in PAGES for part in PARTS.get(name, [{}])]
 WITH_A_FILTER = ("overview", "handshakes", "posture", "connections")
 """Pages that are also compared with a filter."""
@@ -96,7 +96,7 @@ def test_the_command_of_a_tile_prints_its_figure(
             known = metric.label in OF_THE_TABLE or (query and metric.label in NO_PLACE)
             assert unknown or known, metric.label
             continue
-        # Of a range, the command prints the upper end.
+        # The command prints the upper bound of a range.
         shown = metric.value.removeprefix("≤ ").rpartition(" to ")[2]
         assert shown in written(printed(run, recorded, command, expression, tmp_path)), metric.label
 

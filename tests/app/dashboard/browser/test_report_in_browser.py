@@ -50,7 +50,7 @@ COLOURS = """texts => [...document.querySelectorAll(texts)].map(node => {
 
 @pytest.fixture(scope="module")
 def report(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of the demo, with its appendix beside it."""
+    """The report of the demo store. The file appendix.html in the same folder is its appendix."""
     file = tmp_path_factory.mktemp("report") / "report.html"
     appendix = file.with_name("appendix.html")
     subprocess.run(
