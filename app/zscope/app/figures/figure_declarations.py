@@ -5,7 +5,7 @@ A figure is a table, a picture, or both. It has these keys:
 - `id`, `title`; `question`: the title of a card, if it is another
 - `metric`, or `query`: a statement on the tables of the store
 - `columns`: the columns of the table; without any there is no table. Their headings and meanings are those of
-  the metric, or of `[labels]`
+  the metric, or of `words.toml`
 - `by`: what rows are grouped by, as in `zscope metrics --by`; `time` is the hour or the day, by the length of
   the data, as column `time`
 - `where`: a condition, as in `zscope metrics --where`; `having`: a condition on the grouped rows
