@@ -99,7 +99,7 @@ def ends(found: FigureRows) -> list[list[float]]:
     """Return the numbers that a picture draws, from the rows alone: one list for each mark or row."""
     chart = found.figure.chart
     assert chart is not None
-    if chart.group:
+    if chart.group or chart.kind == "heat":
         return [[row[chart.value] or 0] for row in found.rows]
     if chart.series:
         return [[row[column] or 0 for column in chart.series.values()] for row in found.rows]
@@ -107,6 +107,15 @@ def ends(found: FigureRows) -> list[list[float]]:
     rows = [[row[column] or 0 for column in columns] for row in found.rows]
     rows = [row for row in rows if row[-1] or chart.kind == "list"]
     return rows if chart.time else rows[: chart.first]
+
+
+def sum_by(found: FigureRows, column: str) -> list[int]:
+    """Return the sums of the value of a picture by a column."""
+    chart = found.figure.chart
+    assert chart is not None
+    places = {row[column] for row in found.rows}
+    value = chart.value
+    return [sum(row[value] or 0 for row in found.rows if value and row[column] == place) for place in places]
 
 
 @each_figure
@@ -126,6 +135,12 @@ def test_a_screen_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         amounts = [number for line in wanted for number in line if number]
         assert sorted(float(mark["amount"].replace(",", "")) for mark in marks) == sorted(amounts)
         assert sum(lengths) == pytest.approx(100 * len({mark["name"] for mark in marks}))
+    elif chart.share:
+        amounts = [float(mark["amount"].rsplit(", ", 1)[0].replace(",", "")) for mark in marks]
+        assert sorted(amounts) == sorted(number for line in wanted for number in line)
+        assert sum(lengths) == pytest.approx(100 * len({mark["when"] for mark in marks}))
+    elif chart.kind == "heat":
+        assert sorted(lengths) == sorted(number for line in wanted for number in line)
     elif chart.kind == "course":
         assert lengths == pytest.approx([number for line in wanted for number in line])
     else:
@@ -146,7 +161,12 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         assert all(row["source"] in said for row in found.rows if row["state"] == "complete")
         return
     wanted = ends(found)
-    if chart.kind == "shares":
+    if chart.kind == "heat" or chart.share or (chart.kind == "course" and chart.group):
+        drawn = [number for line in wanted for number in line if number]
+        assert len([rect for rect in body.iter("rect") if "fill-" in rect.get("class", "")]) == len(drawn)
+        sums = sum_by(found, chart.time if chart.kind == "course" else chart.name[0])
+        assert chart.share or all(f"{whole:,}" in said for whole in sums)
+    elif chart.kind == "shares":
         assert all(f"{word} " in said for word in chart.series) or chart.group
         widths = [float(rect.get("width", "").rstrip("%")) for rect in body.iter("rect")]
         assert len(widths) == len([number for line in wanted for number in line if number])

@@ -29,6 +29,8 @@ ROWS = alt.NamedData("rows")
 """Placeholder for the rows of a chart with thousands of them (see `with_rows`)."""
 ZOOMED = "zoomed"
 """Name of the selection in a chart over time with the range that the reader has marked."""
+PICKED = "picked"
+"""Name of the selection in a chart with the mark that the reader has clicked."""
 FOLDED = True
 """Whether what can be opened is closed at first."""
 EMPTIED = "emptied"
@@ -69,12 +71,12 @@ class ChartWithRows:
 
 @dataclass(frozen=True, slots=True)
 class Zoom:
-    """What happens when the reader marks a range in a chart, which has a selection named `zoomed`."""
+    """What happens when the reader marks a range or clicks a mark of a chart, which has a selection."""
 
-    to: Callable[[dict[str, Any]], None]
-    """Called with the ends of the range by axis."""
+    to: Callable[[Any], None]
+    """Called with the ends of the range by axis, or with the marks that are clicked."""
     depends_on: object
-    """What the chart shows: another one has no marked range."""
+    """What the chart shows: another one has nothing marked."""
 
 
 def with_rows(chart: Chart, table: pa.Table, columns: Sequence[str]) -> ChartWithRows:
@@ -179,22 +181,24 @@ def draw_chart(
     *,
     pick: bool = False,
     zoom: Zoom | None = None,
+    click: Zoom | None = None,
 ) -> Mapping[str, Any] | None:
     """Draw a chart alone, and return the mark that the reader has clicked."""
+    marked = {selection: to for selection, to in ((ZOOMED, zoom), (PICKED, click)) if to is not None}
     key = f"{name}-picture"
-    if zoom is not None:
+    for to in marked.values():
         # Another period needs a chart without a marked range.
-        key += f"-{crc32(repr(zoom.depends_on).encode()):08x}"
+        key += f"-{crc32(repr(to.depends_on).encode()):08x}"
     options: dict[str, Any] = {"width": "stretch", "key": key, "alt": alternative}
     specification = _specification(chart)
     config = {**specification.get("config", {}), **text_colours(st.context.theme.type or "")}
     # For screen readers a chart is its description and axes: its rows are in the table below it.
-    config["mark"] = {**config.get("mark", {}), "aria": False}
+    config["mark"] = {**config.get("mark", {}), "aria": False, **({"cursor": "pointer"} if click else {})}
     config["axisY"] = {"labelLimit": _LABEL_PX, **config.get("axisY", {})}
     specification["config"] = config
-    if zoom is not None:
+    if marked:
         st.vega_lite_chart(
-            spec=specification, **options, on_select=partial(_zoomed, key, zoom.to), selection_mode=[ZOOMED]
+            spec=specification, **options, on_select=partial(_marked, key, marked), selection_mode=[*marked]
         )
         return None
     if not pick:
@@ -204,8 +208,10 @@ def draw_chart(
     return next(iter(state["selection"].get("picked", [])), None)
 
 
-def _zoomed(key: str, to: Callable[[dict[str, Any]], None]) -> None:
-    to(st.session_state[key]["selection"].get(ZOOMED, {}))
+def _marked(key: str, marked: Mapping[str, Zoom]) -> None:
+    for selection, zoom in marked.items():
+        if found := st.session_state[key]["selection"].get(selection):
+            zoom.to(found)
 
 
 def grid(

@@ -8,28 +8,33 @@ A page is a list of rows of figures, each with its share of the width:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+import altair as alt
 import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.drawing import draw_chart, grid, no_data, plain, without_effect
+from zscope.app.dashboard.drawing import PICKED, Zoom, draw_chart, grid, no_data, plain, without_effect
 from zscope.app.dashboard.figure_charts import chart_of, clock_of, words_of
+from zscope.app.dashboard.filter_bar import choose
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
-from zscope.app.figures.drawn_values import amount_of, drawn_rows, left_out, name_of
+from zscope.app.figures.drawn_values import amount_of, drawn_rows, left_out, name_of, real, row_at
 from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows
-from zscope.app.figures.written_values import shown
+from zscope.app.figures.written_values import heading, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from zscope.app.dashboard.page_data import PageData
+    from zscope.app.dashboard.style import Chart
     from zscope.app.figures.figure_rows import FigureRows
 
 _LONGEST = 300
+_FILTER_OF = {"system": "system", "server_port": "port", "job_name": "job"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,10 @@ def _draw(data: PageData, card: Card, found: FigureRows) -> None:
     if drawn_rows(found):
         _picture(data, found)
     elif found.rows and not figure.chart:
-        grid(_table(found), f"{figure.id}-card", sources=[figure.metric], columns=figure.columns)
+        grid(
+            _table(found), f"{figure.id}-card", sources=[figure.metric], columns=figure.columns,
+            config={name: _bar(found, name) for name in figure.bars},
+        )  # fmt: skip
     elif found.has_data and figure.none:
         st.markdown(figure.none)
     else:
@@ -81,12 +89,36 @@ def _picture(data: PageData, found: FigureRows) -> None:
     if chart is None:
         _list(found)
     elif not declared.time:
-        draw_chart(chart, name, words_of(found))
+        draw_chart(_clickable(chart, found), name, words_of(found), click=_click(data, found))
     else:
         times = pa.table({clock_of(found): [row[declared.time] for row in drawn_rows(found)]})
-        marked = marked_chart(data, ChartOverTime(chart, clock_of(found)), times)
-        draw_chart(marked.chart, name, words_of(found), zoom=marked.zoom)
+        marked = marked_chart(data, ChartOverTime(_clickable(chart, found), clock_of(found)), times)
+        draw_chart(marked.chart, name, words_of(found), zoom=marked.zoom, click=_click(data, found))
         marked.name_marks()
+
+
+def _click(data: PageData, found: FigureRows) -> Zoom | None:
+    """What a click on a bar or cell does: it chooses the system, port and job that it is about."""
+    columns = _chosen_by(found)
+    return Zoom(partial(_choose, found, columns), data.filters) if columns else None
+
+
+def _chosen_by(found: FigureRows) -> list[str]:
+    chart = found.figure.chart
+    return [name for name in chart.name if name in _FILTER_OF] if chart else []
+
+
+def _choose(found: FigureRows, columns: Sequence[str], clicked: Sequence[dict[str, int]]) -> None:
+    row = row_at(found, clicked[0]["place"])
+    for column in columns:
+        if row[column] is not None:
+            choose(_FILTER_OF[column], str(row[column]))
+
+
+def _clickable(chart: Chart, found: FigureRows) -> Chart:
+    if not _chosen_by(found):
+        return chart
+    return chart.add_params(alt.selection_point(name=PICKED, fields=["place"]))
 
 
 def _list(found: FigureRows) -> None:
@@ -99,6 +131,15 @@ def _list(found: FigureRows) -> None:
         words = f"**{plain(amount_of(chart, row))}** {plain(name_of(chart, row), _LONGEST)}"
         lines.append(f"{words}  \n:small[:gray[{plain(note, _LONGEST)}]]" if note else words)
     st.table({"what": lines}, border="horizontal", hide_index=True, hide_header=True, alt=words_of(found))
+
+
+def _bar(found: FigureRows, column: str) -> object:
+    """A column of a table whose numbers are also bars, as long as their share of the largest."""
+    most = max((real(row[column]) for row in found.rows), default=0.0)
+    is_whole = all(isinstance(row[column], int) for row in found.rows)
+    return st.column_config.ProgressColumn(
+        heading(column), min_value=0, max_value=most or 1.0, format="localized" if is_whole else "%.1f"
+    )
 
 
 @st.fragment

@@ -11,24 +11,30 @@ from zscope.app.dashboard.style import COLOURS, time_axis, time_title
 from zscope.app.dashboard.time_axis import UNITS, drawn_at
 from zscope.app.figures.drawn_values import (
     FULL,
+    SHADES,
     amount_of,
     colour_of,
     colours_of,
     drawn_rows,
+    heat_lines,
     in_order,
     name_of,
     number_of,
+    over_time_words,
+    parts_of,
     percent,
     real,
+    shade_of,
     share_words,
     shares_of,
     time_of,
+    words_of_parts,
 )
-from zscope.app.figures.written_values import shown
 from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
 
     from zscope.app.dashboard.style import Chart
     from zscope.app.dashboard.time_axis import Span
@@ -63,16 +69,10 @@ def words_of(found: FigureRows) -> str:
     if chart.kind == "shares":
         said = [f"{name}: {share_words(line)}" for name, line in shares_of(chart, rows).items()]
     elif chart.time:
-        said = [f"{time_of(row[chart.time])}: {_over_time_words(chart, row)}" for row in rows]
+        said = over_time_words(chart, rows)
     else:
         said = [f"{name_of(chart, row)}: {amount_of(chart, row)}" for row in rows]
     return f"{chart.what}: {'; '.join(said)}."
-
-
-def _over_time_words(chart: ChartDeclaration, row: Row) -> str:
-    if chart.series:
-        return number_of(sum(real(row[column]) for column in chart.series.values()))
-    return amount_of(chart, row)
 
 
 def _bars(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
@@ -178,29 +178,45 @@ def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
 
 
 def _course(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
-    """Columns of series on each other."""
-    colours = colours_of(list(chart.series))
-    pieces = []
-    for row in rows:
-        begin = 0.0
-        for word, column in chart.series.items():
-            end = begin + real(row[column])
-            pieces.append(
-                _when(chart, row)
-                | {"word": word, "begin": begin, "end": end, "amount": shown(row[column], column)}
-            )
-            begin = end
-    columns = _columns(pieces, found).mark_bar().encode(
-        color=_legend(colours), tooltip=[*_TIME_TIP, alt.Tooltip("word:N", title="What"), _AMOUNT_TIP]
+    """Columns of parts on each other."""
+    pieces = [{**part._asdict(), **_when(part.time)} for part in parts_of(chart, rows)]
+    columns = _columns(pieces, found, FULL if chart.share else None).mark_bar().encode(
+        color=_legend(words_of_parts(chart, rows)),
+        tooltip=[*_TIME_TIP, alt.Tooltip("word:N", title="What"), _AMOUNT_TIP],
     )  # fmt: skip
     drawn: Chart = columns.properties(height=_TIME_PX)
     return drawn
 
 
+def _heat(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
+    """A line for each name with a cell for each time, the darker the more; its sum and share at the right."""
+    lines, most = heat_lines(chart, rows), max(real(row[chart.value]) for row in rows)
+    cells = [
+        _when(row[chart.time])
+        | {"place": place, "name": line.name, "begin": 0, "end": real(row[chart.value])}
+        | {"amount": amount_of(chart, row), "shade": shade_of(real(row[chart.value]), most) / SHADES}
+        for place, line in enumerate(lines)
+        for row in line.rows
+    ]
+    clock = clock_of(found)
+    base = alt.Chart(alt.InlineData(tuple(cells)))
+    drawn = base.mark_rect(color=COLOURS["blue"]).encode(
+        x=time_axis("time", time_title(clock), timeUnit=UNITS[clock]),
+        y=_labels("left", [one_line(line.name, _LONGEST_NAME) for line in lines]),
+        opacity=alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+        tooltip=[alt.Tooltip("name:N", title="What"), *_TIME_TIP, _AMOUNT_TIP],
+    )
+    totals = base.mark_bar(opacity=0).encode(
+        y=_labels("right", [line.amount for line in lines]), x=alt.value(0)
+    )
+    whole: Chart = alt.layer(drawn, totals, height=alt.Step(_ROW_PX)).resolve_axis(y="independent")
+    return whole
+
+
 def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
     """Columns from the least to the most, with a line at the estimate."""
     pieces = [
-        _when(chart, row)
+        _when(row[chart.time])
         | {
             "begin": real(row[chart.low]),
             "end": real(row[chart.high]),
@@ -231,18 +247,19 @@ def clock_of(found: FigureRows) -> Span:
     return "hour_utc" if found.hourly else "day"
 
 
-def _when(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
-    return {"time": drawn_at(row[chart.time]).isoformat(), "when": time_of(row[chart.time])}
+def _when(time: date) -> dict[str, Any]:
+    return {"time": drawn_at(time).isoformat(), "when": time_of(time)}
 
 
-def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows) -> alt.Chart:
+def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows, most: float | None = None) -> alt.Chart:
     """Columns over time, as wide as their hour or day."""
     clock = clock_of(found)
     chart: alt.Chart = alt.Chart(alt.InlineData(tuple(pieces))).encode(
         x=time_axis("time", time_title(clock), timeUnit=UNITS[clock], bandPosition=0.5),
-        y=alt.Y("begin:Q", title=None, axis=alt.Axis(tickCount=4, format=",.3~r")),
+        y=alt.Y("begin:Q", title=None, scale=alt.Scale(domainMax=most) if most else alt.Scale(),
+                axis=alt.Axis(tickCount=4, format=",.3~r")),
         y2=alt.Y2("end:Q"),
-    )
+    )  # fmt: skip
     return chart
 
 
@@ -253,6 +270,7 @@ def _legend(colours: Mapping[str, ColourName]) -> alt.Color:
 
 
 _KINDS: Mapping[str, Callable[[ChartDeclaration, Sequence[Row], FigureRows], Chart]] = {
-    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "band": _band,
+    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "heat": _heat,
+    "band": _band,
 }  # fmt: skip
 """Lists and strips of days are no charts: `figure_cards` draws them."""

@@ -293,6 +293,11 @@ def _beside(period: Period, choices: Choices) -> date | None:
     return last if begin is not None and begin > last else None
 
 
+def choose(name: str, value: str) -> None:
+    """Choose a value of a filter alone, or none if it is chosen alone already; for a callback."""
+    st.session_state[name] = [] if list(st.session_state.get(name, ())) == [value] else [value]
+
+
 def _remove(name: str, value: str) -> None:
     """Remove a value from a filter, and from the address."""
     if name in _CHOSEN:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.figures.written_values import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
     from zscope.app.figures.figure_rows import FigureRows, Row
@@ -24,8 +24,10 @@ _SPARE: tuple[ColourName, ...] = (
 """Colours of words that have none of their own, in this order."""
 _OF_ROWS = frozenset({"bars", "ranges", "list"})
 """Kinds that draw a line for each row."""
-_OVER_TIME = frozenset({"course", "band"})
+_OVER_TIME = frozenset({"course", "band", "heat"})
 FULL = 100.0
+SHADES = 5
+"""The shades of a heat, from few to many."""
 
 
 def drawn_rows(found: FigureRows) -> tuple[Row, ...]:
@@ -47,6 +49,18 @@ def _drawable(found: FigureRows) -> tuple[Row, ...]:
     if chart.kind in _OVER_TIME:
         return tuple(row for row in found.rows if row[chart.time] is not None)
     return tuple(row for row in found.rows if chart.kind != "bars" or real(row[chart.value]))
+
+
+def row_at(found: FigureRows, place: int) -> Row:
+    """Return the first row of the line at a place of the picture."""
+    chart, rows = found.figure.chart, drawn_rows(found)
+    assert chart is not None, "only figures with a picture have lines"
+    if chart.kind == "heat":
+        return heat_lines(chart, rows)[place].rows[0]
+    if chart.kind == "shares":
+        name = list(shares_of(chart, rows))[place]
+        return next(row for row in rows if name_of(chart, row) == name)
+    return rows[place]
 
 
 def name_of(chart: ChartDeclaration, row: Row) -> str:
@@ -76,11 +90,7 @@ def shares_of(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[str, dict[st
     amounts: dict[str, dict[str, float]] = {}
     for row in rows:
         line = amounts.setdefault(name_of(chart, row), {})
-        if chart.group:
-            word = shown(row[chart.group]) or "not known"
-            line[word] = line.get(word, 0.0) + real(row[chart.value])
-        else:
-            line.update({word: real(row[column]) for word, column in chart.series.items()})
+        _add_parts(chart, row, line)
     return amounts
 
 
@@ -93,6 +103,101 @@ def share_words(line: Mapping[str, float]) -> str:
     whole = sum(line.values())
     parts = [f"{word} {percent(value, whole):.1f} %" for word, value in line.items() if value]
     return ", ".join(parts) or "none"
+
+
+class Part(NamedTuple):
+    """A part of a column over time."""
+
+    time: date
+    word: str
+    begin: float
+    end: float
+    amount: str
+
+
+def words_of_parts(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[str, ColourName]:
+    """Return the words of the parts of columns over time, with their colours."""
+    return colours_of(list(chart.series) or in_order([_group_of(chart, row) for row in rows]))
+
+
+def parts_of(chart: ChartDeclaration, rows: Sequence[Row]) -> Iterator[Part]:
+    """Return the parts of columns over time, one on another."""
+    words = list(words_of_parts(chart, rows))
+    for time, line in columns_of(chart, rows).items():
+        begin, whole = 0.0, sum(line.values())
+        for word in words:
+            value = line.get(word, 0.0)
+            end = begin + (percent(value, whole) if chart.share else value)
+            share = f", {percent(value, whole):.1f} %" if chart.share else ""
+            if value or chart.series:
+                yield Part(time, word, begin, end, f"{number_of(value)}{share}")
+            begin = end
+
+
+def columns_of(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[date, dict[str, float]]:
+    """Return the amount of each word at each time."""
+    columns: dict[date, dict[str, float]] = {}
+    for row in rows:
+        line = columns.setdefault(row[chart.time], {})
+        _add_parts(chart, row, line)
+    return columns
+
+
+def _add_parts(chart: ChartDeclaration, row: Row, line: dict[str, float]) -> None:
+    if chart.group:
+        word = _group_of(chart, row)
+        line[word] = line.get(word, 0.0) + real(row[chart.value])
+    else:
+        line.update({word: real(row[column]) for word, column in chart.series.items()})
+
+
+def over_time_words(chart: ChartDeclaration, rows: Sequence[Row]) -> list[str]:
+    """Return what columns over time and heats show, in words."""
+    if chart.kind == "heat":
+        return [f"{line.name}: {line.amount}" for line in heat_lines(chart, rows)]
+    if chart.high:
+        return [f"{time_of(row[chart.time])}: {amount_of(chart, row)}" for row in rows]
+    lines = columns_of(chart, rows).items()
+    words = share_words if chart.share else _sum_in_words
+    return [f"{time_of(time)}: {words(line)}" for time, line in lines]
+
+
+def _sum_in_words(line: Mapping[str, float]) -> str:
+    return number_of(sum(line.values()))
+
+
+def _group_of(chart: ChartDeclaration, row: Row) -> str:
+    return shown(row[chart.group]) or "not known"
+
+
+class HeatLine(NamedTuple):
+    """A line of a heat."""
+
+    name: str
+    amount: str
+    rows: list[Row]
+
+
+def heat_lines(chart: ChartDeclaration, rows: Sequence[Row]) -> list[HeatLine]:
+    """Return the lines of a heat, those with the most first, with their sum and its share of all."""
+    named: dict[str, list[Row]] = {}
+    for row in rows:
+        named.setdefault(name_of(chart, row), []).append(row)
+    sums = {name: sum(real(row[chart.value]) for row in of_name) for name, of_name in named.items()}
+    lines = []
+    for name in sorted(named, key=lambda name: (-sums[name], name))[: chart.first]:
+        share = shown(percent(sums[name], real(named[name][0][chart.whole])), "share_pct")
+        lines.append(HeatLine(name, f"{number_of(sums[name])} · {share} %", named[name]))
+    return lines
+
+
+def shade_of(value: float, most: float) -> int:
+    """Return the shade of a value in a heat; 0 is none.
+
+    >>> [shade_of(value, 100) for value in (0, 1, 20, 21, 100)]
+    [0, 1, 1, 2, 5]
+    """
+    return math.ceil(SHADES * value / most) if most else 0
 
 
 def number_of(value: float) -> str:

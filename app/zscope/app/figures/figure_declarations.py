@@ -7,7 +7,8 @@ A figure is a table, a picture, or both. It has these keys:
 - `columns`: the columns of the table; without any there is no table. Their headings and meanings are those of
   the metric, or of `words.toml`
 - `by`: what rows are grouped by, as in `zscope metrics --by`; `time` is the hour or the day, by the length of
-  the data, as column `time`
+  the data, as column `time`, also in `select`
+- `bars`: columns of numbers that a table on a screen shows as bars
 - `where`: a condition, as in `zscope metrics --where`; `having`: a condition on the grouped rows
 - `source`: of these sources only the one with the most connections
 - `select` and `group_by`: what is selected of the rows instead of `columns`
@@ -22,11 +23,13 @@ A figure is a table, a picture, or both. It has these keys:
   - `ranges`: `name`, `low`, `high`, and `value` for the estimate
   - `shares`: `name`, and `series` (columns by word), or `group` and `value`
   - `list`: `name`, `note` for a second line, and `value`, or `low` and `high`
-  - `course`: `time` and `series`
+  - `course`: `time` and `series`, or `group` and `value`; with `share` each column is divided into 100 %
+  - `heat`: `name`, `time` and `value`, the darker the more; `whole` is the number in all, of which
+    each name has a share
   - `band`: `time`, `low`, `high`, and `value` for the estimate
   - `strips`: nothing; it draws rows of the metric `coverage` by system, source and day, with its sentences
   With `colour`, a bar has the colour of the word in that column. `first` is how many rows it draws of `bars`,
-  `ranges` and `list`.
+  `ranges` and `list`, and how many names of `heat`. A click on a bar or cell chooses its system, port or job.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ from zscope.app.shared.covered_days import COLUMNS
 from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
-ChartKind = Literal["bars", "ranges", "list", "shares", "course", "band", "strips"]
+ChartKind = Literal["bars", "ranges", "list", "shares", "course", "heat", "band", "strips"]
 ColourName = Literal["blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink"]
 TIME = "time"
 """In `by`: the hour or the day."""
@@ -65,7 +68,9 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     group: str = ""
     time: str = ""
     note: str = ""
+    whole: str = ""
     series: Mapping[str, str] = field(default_factory=dict)
+    share: bool = False
     colour: str = ""
     first: int = 15
 
@@ -74,7 +79,9 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
         """The columns that it needs."""
         if self.kind == "strips":
             return COLUMNS
-        single = (self.value, self.low, self.high, self.group, self.time, self.note, self.colour)
+        single = (
+            self.value, self.low, self.high, self.group, self.time, self.note, self.whole, self.colour
+        )  # fmt: skip
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 
 
@@ -94,6 +101,7 @@ class FigureDeclaration(Declared, frozen=True, kw_only=True):
     select: str = ""
     group_by: str = ""
     most: int = _MOST
+    bars: tuple[str, ...] = ()
     titled: str = ""
     explain: tuple[str, ...] = ()
     note: str = ""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _COUNT = "rows_in_all"
-_HOURLY = timedelta(days=2)
-"""Up to this length the course of time has hours in UTC, otherwise local days."""
+_HOURLY, _HOURLY_HEAT = timedelta(days=2), timedelta(days=31)
+"""Up to this length the course of time and the heat have hours in UTC, otherwise local days."""
 
 
 class FigureData(Protocol):
@@ -71,8 +71,8 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
         return _of_query(data, figure)
     by, moment, hourly = _grouping(data, figure)
     where = _condition(data, figure)
-    selected = ", ".join(f"{moment} AS {name}" if name == TIME_COLUMN else name for name in figure.selected)
-    inner = f"SELECT {figure.select or selected} FROM found"
+    timed = f"(SELECT *, {moment} AS {TIME_COLUMN} FROM found)" if moment else "found"
+    inner = f"SELECT {figure.select or ', '.join(figure.selected)} FROM {timed}"
     if figure.having:
         inner += f" WHERE {figure.having}"
     if figure.group_by:
@@ -125,7 +125,9 @@ def _grouping(data: FigureData, figure: FigureDeclaration) -> tuple[tuple[str, .
     [ends] = data.found(
         figure.metric, f"SELECT min({clock}) AS first, max({clock}) AS last FROM found", [clock]
     ).to_pylist()
-    hourly = ends["first"] is None or ends["last"] - ends["first"] < _HOURLY
+    is_heat = figure.chart is not None and figure.chart.kind == "heat"
+    longest = _HOURLY_HEAT if is_heat else _HOURLY
+    hourly = ends["first"] is None or ends["last"] - ends["first"] < longest
     by = tuple((clock if hourly else "day") if key == TIME else key for key in figure.by)
     return by, clock if hourly else "day", hourly
 

@@ -1,4 +1,4 @@
-"""Draw figures in a file without scripts: bars, ranges, shares, courses of time and strips of days, as SVG.
+"""Draw figures in a file without scripts: bars, ranges, shares, courses of time, heats and strips, as SVG.
 
 Places and lengths along the page are percentages, and all words are outside of the drawing, so a picture has
 the width of the page and its words keep their size, on a telephone and on paper.
@@ -12,22 +12,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.app.figures.drawn_values import (
     FULL,
+    SHADES,
     amount_of,
     colour_of,
     colours_of,
     drawn_rows,
+    heat_lines,
     in_order,
     left_out,
     name_of,
     number_of,
+    over_time_words,
+    parts_of,
     percent,
     real,
+    shade_of,
     share_words,
     shares_of,
     step_of,
     tick_of,
-    time_of,
     words_below,
+    words_of_parts,
 )
 from zscope.app.figures.elements import add, add_text
 from zscope.app.figures.figure_declarations import figure_words
@@ -43,7 +48,7 @@ from zscope.app.shared.covered_days import (
 from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date
     from xml.etree.ElementTree import Element
 
@@ -125,40 +130,49 @@ def _list(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Figu
 
 
 def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
-    """Columns of series on each other."""
-    colours = colours_of(list(chart.series))
-
-    def pieces(row: Row) -> Iterator[_Piece]:
-        begin = 0.0
-        for word, column in chart.series.items():
-            yield _Piece(begin, begin + real(row[column]), f"fill-{colours[word]}")
-            begin += real(row[column])
-
-    def whole(row: Row) -> float:
-        return sum(real(row[column]) for column in chart.series.values())
-
-    words = [f"{time_of(row[chart.time])}: {number_of(whole(row))}" for row in rows]
-    _over_time(figure, chart, found, words, pieces)
+    """Columns of parts on each other."""
+    colours = words_of_parts(chart, rows)
+    parts = parts_of(chart, rows)
+    pieces = [_Piece(part.time, part.begin, part.end, f"fill-{colours[part.word]}") for part in parts]
+    _over_time(figure, chart, found, pieces)
     _legend(figure, colours)
+
+
+def _heat(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
+    """A line for each name with a cell for each time, the darker the more; its sum and share at the right."""
+    step, most = step_of(found), max(real(row[chart.value]) for row in rows)
+    begin, end = min(row[chart.time] for row in rows), max(row[chart.time] for row in rows) + step
+    box = _box(figure, chart, over_time_words(chart, rows))
+    width = FULL * step / (end - begin)
+    for name, amount, of_name in heat_lines(chart, rows):
+        drawing = _line(box, name, amount)
+        for row in of_name:
+            if shade := shade_of(real(row[chart.value]), most):
+                add(drawing, "rect", x=f"{(row[chart.time] - begin) / step * width:.3f}%", y=0,
+                    width=f"{width:.3f}%", height=_BAR_PX, class_="fill-blue",
+                    fill_opacity=f"{shade / SHADES:g}")  # fmt: skip
+    _times(_line(box, "", ""), begin, end, step)
 
 
 def _band(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
     """Columns from the least to the most, with a line at the estimate."""
 
-    def pieces(row: Row) -> Iterator[_Piece]:
+    pieces = []
+    for row in rows:
+        time = row[chart.time]
         if row[chart.high] is not None:
-            yield _Piece(real(row[chart.low]), real(row[chart.high]), f"fill-{colour_of(chart, row)}")
+            colour = f"fill-{colour_of(chart, row)}"
+            pieces.append(_Piece(time, real(row[chart.low]), real(row[chart.high]), colour))
         if chart.value and row[chart.value] is not None:
-            yield _Piece(real(row[chart.value]), real(row[chart.value]), "mark")
-
-    words = [f"{time_of(row[chart.time])}: {amount_of(chart, row)}" for row in rows]
-    _over_time(figure, chart, found, words, pieces)
+            pieces.append(_Piece(time, real(row[chart.value]), real(row[chart.value]), "mark"))
+    _over_time(figure, chart, found, pieces)
     _legend(figure, words_below(chart, rows))
 
 
 class _Piece(NamedTuple):
     """A part of a column; without a height it is a line."""
 
+    time: date
     begin: float
     end: float
     kind: str
@@ -168,33 +182,36 @@ def _over_time(
     figure: Element,
     chart: ChartDeclaration,
     found: FigureRows,
-    words: Sequence[str],
-    pieces: Callable[[Row], Iterator[_Piece]],
+    pieces: Sequence[_Piece],
 ) -> None:
     """Draw columns over time; a time without a row stays empty."""
     rows, step = drawn_rows(found), step_of(found)
     begin, end = min(row[chart.time] for row in rows), max(row[chart.time] for row in rows) + step
-    top = _round_up(max((piece.end for row in rows for piece in pieces(row)), default=0.0))
-    box = add(figure, "div", class_="course", role="img", aria_label=_spoken(chart, words))
+    top = FULL if chart.share else _round_up(max((piece.end for piece in pieces), default=0.0))
+    spoken = _spoken(chart, over_time_words(chart, rows))
+    box = add(figure, "div", class_="course", role="img", aria_label=spoken)
     scale = add(box, "svg", class_="scale", width=64, height=_COURSE_PX + 10, aria_hidden="true")
     plot = add(box, "svg", class_="plot", width="100%", height=_COURSE_PX + 10, aria_hidden="true")
+    unit = " %" if chart.share else ""
     for part in (0.0, 0.5, 1.0):
         y = 5 + _COURSE_PX * (1 - part)
         add(plot, "line", x1="0", x2="100%", y1=f"{y:.1f}", y2=f"{y:.1f}", class_="grid")
-        add(scale, "text", number_of(top * part), x=60, y=f"{y + 4:.1f}", text_anchor="end")
+        add(scale, "text", f"{number_of(top * part)}{unit}", x=60, y=f"{y + 4:.1f}", text_anchor="end")
     whole = (end - begin) / step
-    for row in rows:
-        place = (row[chart.time] - begin) / step
-        for piece in pieces(row):
-            height = max(
-                _COURSE_PX * (piece.end - piece.begin) / top, _LINE_PX if piece.kind == "mark" else 0
-            )
-            if height > 0:
-                y = 5.0 + _COURSE_PX * (1 - piece.begin / top) - height
-                add(plot, "rect", x=f"{FULL * (place + 0.1) / whole:.3f}%", y=f"{y:.2f}",
-                    width=f"{FULL * 0.8 / whole:.3f}%", height=f"{height:.2f}",
-                    class_=piece.kind)  # fmt: skip
+    for piece in pieces:
+        place = (piece.time - begin) / step
+        height = max(_COURSE_PX * (piece.end - piece.begin) / top, _LINE_PX if piece.kind == "mark" else 0)
+        if height > 0:
+            y = 5.0 + _COURSE_PX * (1 - piece.begin / top) - height
+            add(plot, "rect", x=f"{FULL * (place + 0.1) / whole:.3f}%", y=f"{y:.2f}",
+                width=f"{FULL * 0.8 / whole:.3f}%", height=f"{height:.2f}", class_=piece.kind)  # fmt: skip
     times = add(box, "svg", class_="times", width="100%", height=18, aria_hidden="true")
+    _times(times, begin, end, step)
+
+
+def _times(times: Element, begin: date, end: date, step: timedelta) -> None:
+    """Write days or hours below the columns that begin with them."""
+    whole = (end - begin) / step
     for number, moment in enumerate(_ticks(begin, end, step)):
         x = FULL * ((moment - begin) / step + 0.5) / whole
         anchor = "start" if x < 10 else "end" if x > 90 else "middle"
@@ -253,8 +270,8 @@ def _day(drawing: Element, number: int, days: int, state: str) -> None:
 
 
 _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureRows], None]] = {
-    "bars": _bars, "ranges": _ranges, "list": _list, "shares": _shares, "course": _course, "band": _band,
-    "strips": _strips,
+    "bars": _bars, "ranges": _ranges, "list": _list, "shares": _shares, "course": _course, "heat": _heat,
+    "band": _band, "strips": _strips,
 }  # fmt: skip
 
 
