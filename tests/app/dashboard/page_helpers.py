@@ -30,6 +30,11 @@ def sql(store: Path, statement: str) -> list[tuple[Any, ...]]:
         return connection.execute(statement).fetchall()
 
 
+def titles(page: AppTest) -> set[str]:
+    """Return the titles of the cards of a page."""
+    return {text.value.split("**")[1] for text in page.markdown if text.value.startswith("**")}
+
+
 def table(page: AppTest, name: str) -> Any:  # noqa: ANN401 - a frame of pandas
     """Return the rows of a table with selectable rows."""
     return next(frame.value for frame in page.dataframe if _is(frame.key, name))

@@ -17,7 +17,8 @@ from zscope.app.dashboard.amounts import (
     without_signed_zeros,
 )
 from zscope.app.dashboard.labels import column_config
-from zscope.app.dashboard.style import PROTOCOL_COLOURS
+from zscope.app.dashboard.style import COLOURS
+from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.shared.column_labels import unit_of
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ def test_protocols_have_one_name_and_one_colour(drawn_page: Open, recorded: Path
         for scale in re.findall(r'"scale": (\{"domain": \[[^]]*\], "range": \[[^]]*\]\})', json.dumps(spec)):
             pairs = json.loads(scale)
             for name, colour in zip(pairs["domain"], pairs["range"], strict=True):
-                if name in PROTOCOL_COLOURS:
-                    assert colour == PROTOCOL_COLOURS[name]
+                if name in figure_words().colours:
+                    assert colour == COLOURS[figure_words().colours[name]]
                     seen[name] = colour
     assert {"TLSv1.2", "TLSv1.3"} <= seen.keys()
     assert not [name for name in seen if name.isupper()]

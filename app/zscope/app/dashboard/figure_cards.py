@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_rows import FigureRows
 
 _LONGEST = 300
+_HEADING_PX, _ROW_PX, _TABLE_PX = 38, 35, 318
 _FILTER_OF = {"system": "system", "server_port": "port", "job_name": "job"}
 
 
@@ -70,6 +71,7 @@ def _draw(data: PageData, card: Card, found: FigureRows) -> None:
         grid(
             _table(found), f"{figure.id}-card", sources=[figure.metric], columns=figure.columns,
             config={name: _bar(found, name) for name in figure.bars},
+            height=min(_TABLE_PX, _HEADING_PX + _ROW_PX * len(found.rows)),
         )  # fmt: skip
     elif found.has_data and figure.none:
         st.markdown(figure.none)

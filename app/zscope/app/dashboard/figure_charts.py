@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
@@ -44,7 +45,12 @@ if TYPE_CHECKING:
 _ROW_PX, _TIME_PX = 26, 190
 _LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 150, "right": 190}
 _LONGEST_NAME = 60
-_LEGEND_COLUMNS = 2
+_CELL = 0.85
+"""Height of a cell, as a part of the height of its line."""
+_LINE_CHARACTERS, _LINES = 26, 2
+"""A longer name at the left is written in lines."""
+_LEGEND_COLUMNS, _LEGEND_COLUMNS_OVER_TIME = 2, 3
+_LEGEND_LINE_PX = 24
 _AMOUNT_TIP = alt.Tooltip("amount:N", title="Amount")
 _TIP = [alt.Tooltip("name:N", title="What"), _AMOUNT_TIP]
 _TIME_TIP = [alt.Tooltip("when:N", title="When")]
@@ -126,12 +132,13 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
 
 def _labels(side: Literal["left", "right"], words: Sequence[str]) -> alt.Y:
     """The words of lines, in their order, at one side of the chart."""
+    written = [wrap(text, _LINE_CHARACTERS, max_lines=_LINES, placeholder="…") or "" for text in words]
     return alt.Y(
         "place:O",
         title=None,
         axis=alt.Axis(
-            orient=side, labelExpr=f"({json.dumps(list(words))})[datum.value]", labelLimit=_LABEL_PX[side],
-            labelFontSize=12, labelPadding=6, ticks=False, domain=False, grid=False,
+            orient=side, labelExpr=f"({json.dumps(written)})[datum.value]", labelLimit=_LABEL_PX[side],
+            labelFontSize=12, labelLineHeight=12, labelPadding=6, ticks=False, domain=False, grid=False,
         ),
     )  # fmt: skip
 
@@ -179,12 +186,18 @@ def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
 
 def _course(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
     """Columns of parts on each other."""
+    colours = words_of_parts(chart, rows)
     pieces = [{**part._asdict(), **_when(part.time)} for part in parts_of(chart, rows)]
-    columns = _columns(pieces, found, FULL if chart.share else None).mark_bar().encode(
-        color=_legend(words_of_parts(chart, rows)),
-        tooltip=[*_TIME_TIP, alt.Tooltip("word:N", title="What"), _AMOUNT_TIP],
-    )  # fmt: skip
-    drawn: Chart = columns.properties(height=_TIME_PX)
+    columns = (
+        _columns(pieces, found, FULL if chart.share else None)
+        .mark_bar()
+        .encode(
+            color=_legend(colours, _LEGEND_COLUMNS_OVER_TIME),
+            tooltip=[*_TIME_TIP, alt.Tooltip("word:N", title="What"), _AMOUNT_TIP],
+        )
+    )
+    lines = -(-len(colours) // _LEGEND_COLUMNS_OVER_TIME)
+    drawn: Chart = alt.layer(columns, height=_TIME_PX + _LEGEND_LINE_PX * lines)
     return drawn
 
 
@@ -200,7 +213,7 @@ def _heat(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
     ]
     clock = clock_of(found)
     base = alt.Chart(alt.InlineData(tuple(cells)))
-    drawn = base.mark_rect(color=COLOURS["blue"]).encode(
+    drawn = base.mark_rect(color=COLOURS["blue"], height=alt.RelativeBandSize(_CELL)).encode(
         x=time_axis("time", time_title(clock), timeUnit=UNITS[clock]),
         y=_labels("left", [one_line(line.name, _LONGEST_NAME) for line in lines]),
         opacity=alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
@@ -254,18 +267,19 @@ def _when(time: date) -> dict[str, Any]:
 def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows, most: float | None = None) -> alt.Chart:
     """Columns over time, as wide as their hour or day."""
     clock = clock_of(found)
+    written = "datum.label + ' %'" if most else "datum.label"
     chart: alt.Chart = alt.Chart(alt.InlineData(tuple(pieces))).encode(
         x=time_axis("time", time_title(clock), timeUnit=UNITS[clock], bandPosition=0.5),
         y=alt.Y("begin:Q", title=None, scale=alt.Scale(domainMax=most) if most else alt.Scale(),
-                axis=alt.Axis(tickCount=4, format=",.3~r")),
+                axis=alt.Axis(tickCount=4, format=",.3~r", labelExpr=written)),
         y2=alt.Y2("end:Q"),
     )  # fmt: skip
     return chart
 
 
-def _legend(colours: Mapping[str, ColourName]) -> alt.Color:
+def _legend(colours: Mapping[str, ColourName], columns: int = _LEGEND_COLUMNS) -> alt.Color:
     scale = alt.Scale(domain=list(colours), range=[COLOURS[name] for name in colours.values()])
-    legend = alt.Legend(orient="bottom", title=None, columns=_LEGEND_COLUMNS, labelLimit=0)
+    legend = alt.Legend(orient="bottom", title=None, columns=columns, labelLimit=0)
     return alt.Color("word:N", scale=scale, legend=legend)
 
 

@@ -25,27 +25,20 @@ BLUE, ORANGE, GREEN, RED = "#2b83ba", "#e69f00", "#009e73", "#d55e00"
 SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#8c8c8c"
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
 
-UNPROTECTED, OLD, TLS12, TLS13 = "#c2185b", "#8e6bbf", BLUE, GREEN
+PINK, VIOLET = "#c2185b", "#8e6bbf"
 COLOURS: Mapping[ColourName, str] = {
     "blue": BLUE, "orange": ORANGE, "green": GREEN, "red": RED, "sky": SKY, "purple": PURPLE, "grey": GREY,
-    "pink": UNPROTECTED, "violet": OLD,
+    "pink": PINK, "violet": VIOLET,
 }  # fmt: skip
 """The colours by the names that declarations of figures use."""
-FULL, RESUMED, FAILED, PUBLISHED = PURPLE, SKY, RED, ORANGE
+PUBLISHED = ORANGE
 """What a colour means is the same on every page."""
-HANDSHAKE_COLOURS = {"resumed": RESUMED, "full": FULL, "failed": FAILED, "unknown": GREY}
-PROTOCOL_COLOURS = {
-    "none": UNPROTECTED, "none by AT-TLS": UNPROTECTED, "SSLv2": OLD, "SSLv3": OLD, "TLSv1.0": OLD,
-    "TLSv1.1": OLD, "TLSv1.2": TLS12, "TLSv1.3": TLS13, "unknown": GREY, "not known": GREY,
-    "not recorded": GREY, "TLS, version not recorded": GREY,
-}  # fmt: skip
 VERDICT_COLOURS = {
     "agrees": BLUE, "differs": RED, "direction only": GREEN, "not comparable": PURPLE, "no data": GREY,
 }  # fmt: skip
 COVERAGE_COLOURS = {
     "complete": BLUE, "partial": SKY, "lost": RED, "not known": GREY, "not recorded": GREY,
 }  # fmt: skip
-SEVERITY_COLOURS = {"high": RED, "medium": ORANGE, "low": SKY, "info": GREY}
 SEVERITY_MARKS = {"high": "▲ high", "medium": "◆ medium", "low": "● low", "info": "○ info"}
 """Severities with a shape before the word, for tables."""
 

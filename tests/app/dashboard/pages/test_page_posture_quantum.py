@@ -6,54 +6,36 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.dashboard.conftest import Open, words
-from tests.app.dashboard.page_helpers import data_of, sql
+from tests.app.dashboard.page_helpers import data_of, listed, sql, titles
 
-from zscope.app.dashboard.pages.posture.quantum import (
-    OPEN,
-    UNKNOWN,
-    allowed_groups,
-    key_exchanges,
-    seen_groups,
-)
+from zscope.app.dashboard.pages.posture.quantum import allowed_groups
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.shared.filters import Filters
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-COUNTED = "source = 'zERT summary'"
 PART = {"posture_part": "Post-quantum readiness"}
 
 
-def test_the_shares_are_those_of_the_posture(drawn_page: Open, world: Path) -> None:
-    rows = key_exchanges(data_of(world), COUNTED).to_pylist()
-    [(whole, bare, unknown)] = sql(
-        world,
-        "SELECT sum(tls_connections), sum(quantum_open_connections), sum(quantum_unknown_connections) "
-        f"FROM tls_posture WHERE {COUNTED}",
-    )
-    assert sum(row["connections"] for row in rows) == whole
-    assert sum(row["connections"] for row in rows if row["readiness"] == OPEN) == bare
-    assert sum(row["share_pct"] for row in rows) == pytest.approx(100)
-    shown = {metric.label: metric.value for metric in drawn_page("posture", world, PART).metric}
-    assert shown["Not known"] == f"{100 * float(unknown) / float(whole):.1f} %"
-
-
-def test_the_group_of_tls13_is_not_known(world: Path) -> None:
-    rows = key_exchanges(data_of(world), COUNTED).to_pylist()
-    of_tls13 = [row for row in rows if row["protocol"] == "TLSv1.3"]
-    assert {(row["key_exchange"], row["readiness"]) for row in of_tls13} == {("group not recorded", UNKNOWN)}
+def test_the_parts_of_the_traffic_are_all_of_it(drawn_page: Open, world: Path) -> None:
+    rows = figure_rows(data_of(world), declared_figures()["quantum-readiness"], {}).rows
+    parts = ("quantum_open_connections", "quantum_not_open_connections", "quantum_unknown_connections")
+    [(whole,)] = sql(world, "SELECT sum(tls_connections)::BIGINT FROM tls_posture")
+    assert sum(row[name] for row in rows for name in parts) == whole > 0
+    assert {row["quantum_unknown_pct"] for row in rows if row["protocol"] == "TLSv1.3"} == {100.0}
+    assert "Could a quantum computer open the traffic?" in titles(drawn_page("posture", world, PART))
 
 
 def test_displays_name_the_groups_of_their_connections(drawn_page: Open, world: Path) -> None:
-    rows = seen_groups(data_of(world)).to_pylist()
     [(connections,)] = sql(
         world,
         "SELECT count(DISTINCT (system, connection_id)) FROM netstat_ttls WHERE key_share IS NOT NULL",
     )
-    assert sum(row["connections"] for row in rows) == connections > 0
-    shown = words(drawn_page("posture", world, PART))
-    assert f"Connections in NETSTAT TTLS displays {connections}" in shown
-    assert "With a hybrid group with ML-KEM 0" in shown
+    shown = listed(drawn_page("posture", world, PART), "key_group", "is_hybrid")
+    assert shown["connections"].sum() == connections > 0
+    assert not shown["is_hybrid"].any()
 
 
 def test_groups_of_the_policy_have_names(world: Path) -> None:

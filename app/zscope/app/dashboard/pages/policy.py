@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-import pyarrow as pa
-import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import (
@@ -14,26 +11,26 @@ from zscope.app.dashboard.drawing import (
     grid,
     no_data,
     number,
-    picture,
     plain,
     selectable_grid,
     without_effect,
 )
+from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.style import HANDSHAKE_COLOURS, colours, values
 from zscope.app.dashboard.tiles import tile
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from zscope.app.dashboard.page_data import PageData
 
 PAGE = Page(title="AT-TLS policy", icon="policy", area="Security", order=30)
 
+FIGURES = ((Card("rule-handshakes"),),)
 METRIC = "rule_use"
-_KINDS = {kind: HANDSHAKE_COLOURS[kind] for kind in ("resumed", "full")}
 _LONGEST = 300
-_MOST_BARS = 25
 _MOST_MESSAGES = 200
 _SHOWN = (
     "system", "stack", "rule_name", "direction", "server_ports", "job_condition", "full_handshakes",
@@ -100,7 +97,7 @@ def render(data: PageData) -> None:
         )
         return
     _numbers(data, found)
-    _handshakes(found)
+    draw_figures(data, FIGURES)
     st.header("Rules")
     rule = selectable_grid(
         found, "policy-rules", (data.version, data.filters), sources=[METRIC], columns=_SHOWN
@@ -134,39 +131,6 @@ def _numbers(data: PageData, found: pa.Table) -> None:
         worst = max(rows, key=lambda row: row["errors"])
         words = f"Most errors: {worst['rule_name']} of {worst['system']} ({worst['most_frequent_error']})"
         st.markdown(f"{plain(words, _LONGEST)}\\.")
-
-
-def _handshakes(found: pa.Table) -> None:
-    used = found.filter(pc.field("full_handshakes").is_valid())
-    if not used.num_rows:
-        return
-    counted = [
-        {
-            "rule": f"{row['rule_name']}, {row['system']}",
-            "kind": kind,
-            "handshakes": row[f"{kind}_handshakes"],
-            "all": row["full_handshakes"] + row["resumed_handshakes"],
-        }
-        for row in used.to_pylist()
-        for kind in _KINDS
-    ]
-    counted.sort(key=lambda row: (-row["all"], row["rule"]))
-    rows = pa.Table.from_pylist(counted[: 2 * _MOST_BARS])
-    chart = (
-        alt.Chart(values(rows))
-        .mark_bar()
-        .encode(
-            x=alt.X("handshakes:Q", title="Handshakes in the last seven days"),
-            y=alt.Y("rule:N", title=None, sort=alt.EncodingSortField("all", order="descending"),
-                    axis=alt.Axis(labelLimit=260)),
-            color=alt.Color("kind:N", title="Handshake", scale=colours(_KINDS)),
-            tooltip=[
-                alt.Tooltip("rule:N", title="Rule"), alt.Tooltip("kind:N", title="Handshake"),
-                alt.Tooltip("handshakes:Q", title="Handshakes", format=","),
-            ],
-        )
-    )  # fmt: skip
-    picture(chart, rows, "policy-handshakes", "Full and resumed handshakes of each rule, as bars.")
 
 
 def _rule(data: PageData, rule: dict[str, Any]) -> None:

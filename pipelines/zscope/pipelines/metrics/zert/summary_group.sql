@@ -20,6 +20,7 @@ SELECT
     g.written_utc - to_microseconds(g.interval_us::BIGINT) AS moment_utc,
     g.job_name::VARCHAR AS job_name,
     g.server_port_first::BIGINT AS server_port,
+    if(g.client_ip IN ('0.0.0.0', '::'), NULL, g.client_ip)::VARCHAR AS client_ip,
     -- It does not contain whether a client had a certificate.
     CASE
         WHEN NOT g.is_tls THEN NULL

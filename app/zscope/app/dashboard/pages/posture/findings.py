@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
@@ -13,12 +12,12 @@ from zscope.app.dashboard.drawing import (
     grid,
     no_data,
     number,
-    picture,
     plain,
     selectable_grid,
     without_effect,
 )
-from zscope.app.dashboard.style import SEVERITY_COLOURS, SEVERITY_MARKS, colours, values
+from zscope.app.dashboard.figure_cards import Card, draw_figures
+from zscope.app.dashboard.style import SEVERITY_MARKS
 from zscope.app.dashboard.tiles import MetricFigure, tile
 
 if TYPE_CHECKING:
@@ -66,8 +65,6 @@ def evidence(data: PageData, statement: str) -> pa.Table:
     return data.rows(f"SELECT * FROM ({statement}\n) LIMIT {EVIDENCE_ROWS}")
 
 
-_WITH_PLACE = 1.12
-"""Length of the axis as a multiple of the longest bar, with room for the label after the bar."""
 _SHOWN = (
     "mark", "what", "system", "server_port", "job_name", "certificate", "connections", "share_pct", "source",
     "covered_pct", "remedy",
@@ -75,7 +72,7 @@ _SHOWN = (
 
 
 def findings_section(data: PageData) -> None:
-    """Draw the number of findings by severity and kind, the list, and the evidence of one."""
+    """Draw the number of findings by severity, the list, and the evidence of one."""
     findings = all_findings(data)
     without_effect(data.filters.without_effect(PLACE))
     if not findings.num_rows:
@@ -90,32 +87,8 @@ def findings_section(data: PageData) -> None:
         figure = MetricFigure("finding", f"count(*) FILTER (severity = '{severity}')", ())
         tile(column, data, mark.capitalize(), number(count, 0), figure)
     st.caption("A finding is one kind of weakness on one system, port and job.")
-    _by_kind(kinds(findings))
+    draw_figures(data, [(Card("finding-kinds"),)])
     _listed(data, findings)
-
-
-def _by_kind(table: pa.Table) -> None:
-    order = table["what"].to_pylist()
-    scale = alt.Scale(domainMin=0, domainMax=_WITH_PLACE * max(table["places"].to_pylist()))
-    base = alt.Chart(values(table)).encode(
-        y=alt.Y("what:N", title=None, sort=order, axis=alt.Axis(labelLimit=320)),
-        x=alt.X("places:Q", title="Places: a system, port and job", scale=scale),
-    )
-    bars = base.mark_bar().encode(
-        color=alt.Color("severity:N", title="Severity", scale=colours(SEVERITY_COLOURS), legend=None),
-        tooltip=[
-            alt.Tooltip("mark:N", title="Severity"),
-            alt.Tooltip("what:N", title="What"),
-            alt.Tooltip("places:Q", title="Places", format=","),
-            alt.Tooltip("connections:Q", title="Connections", format=","),
-        ],
-    )
-    words = base.mark_text(align="left", dx=6).encode(text=alt.Text("mark:N"))
-    picture(
-        (bars + words).properties(height=alt.Step(24)), table, "findings-by-kind",
-        "Number of places of each kind of finding, as bars, the worst severity first.",
-        sources=["finding"],
-    )  # fmt: skip
 
 
 def _listed(data: PageData, findings: pa.Table) -> None:
