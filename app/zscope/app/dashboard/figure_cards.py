@@ -7,15 +7,26 @@ A page is a list of rows of figures, each with its share of the width:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import altair as alt
 import pyarrow as pa
 import streamlit as st
+from msgspec import structs
 
-from zscope.app.dashboard.drawing import PICKED, Zoom, draw_chart, grid, no_data, plain, without_effect
+from zscope.app.dashboard.drawing import (
+    PICKED,
+    Zoom,
+    draw_chart,
+    folded,
+    grid,
+    no_data,
+    plain,
+    without_effect,
+)
 from zscope.app.dashboard.figure_charts import chart_of, clock_of, words_of
 from zscope.app.dashboard.filter_bar import choose
 from zscope.app.dashboard.links import page_link
@@ -27,10 +38,11 @@ from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.figures.written_values import heading, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
+    from zscope.app.figures.figure_declarations import FigureDeclaration
     from zscope.app.figures.figure_rows import FigureRows
 
 _LONGEST = 300
@@ -42,12 +54,41 @@ _FILTER_OF = {"system": "system", "server_port": "port", "job_name": "job"}
 class Card:
     """A figure on a page."""
 
-    figure: str
-    """The id of its declaration."""
+    figure: str = ""
+    """The id of its declaration; none for a card with choices."""
     width: int = 1
     """Its share of the width of its row."""
     page: str = ""
     """The page with more about it."""
+    where: str = ""
+    """A condition that narrows the rows, beside that of the declaration."""
+    title: str = ""
+    """What stands above it instead of the question or title of the figure."""
+    folded: bool = False
+    """Whether the reader has to open it."""
+    below: tuple[Card, ...] = ()
+    """Cards below it, in its place of the row."""
+    choice: str = ""
+    """Of a card with choices: the name of the chosen one in the address."""
+    choices: Mapping[str, Card] = field(default_factory=dict)
+    """Figures of which one is shown, by the words to choose them by; the first one at first."""
+
+    @property
+    def shown(self) -> tuple[Card, ...]:
+        """All cards that can be shown in its place."""
+        return (*(self.choices.values() or (self,)), *self.below)
+
+    @property
+    def name(self) -> str:
+        """What tells it apart on a page: the figure, and its condition."""
+        return f"{self.figure}-{crc32(self.where.encode()):08x}" if self.where else self.figure
+
+    @property
+    def declaration(self) -> FigureDeclaration:
+        """The figure, narrowed by the condition."""
+        figure = declared_figures()[self.figure]
+        where = " AND ".join(f"({each})" for each in (figure.where, self.where) if each)
+        return structs.replace(figure, where=where) if self.where else figure
 
 
 def draw_figures(data: PageData, rows: Sequence[Sequence[Card]]) -> None:
@@ -55,21 +96,39 @@ def draw_figures(data: PageData, rows: Sequence[Sequence[Card]]) -> None:
     filled: dict[str, bool] = {}
     for cards in rows:
         for place, card in zip(st.columns([card.width for card in cards]), cards, strict=True):
-            with place, st.container(border=True, height="stretch", gap="small"):
-                _draw(data, card, figure_rows(data, declared_figures()[card.figure], filled))
+            with place:
+                for each in (card, *card.below):
+                    _framed(data, each, filled)
 
 
-def _draw(data: PageData, card: Card, found: FigureRows) -> None:
+def _framed(data: PageData, card: Card, filled: dict[str, bool]) -> None:
+    if card.folded:
+        title = card.title or card.shown[0].declaration.title
+        folded(title, f"{card.choice or card.name}-folded", partial(_draw, data, card, filled))
+    else:
+        with st.container(border=True, height="stretch", gap="small"):
+            _draw(data, card, filled)
+
+
+def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
+    above = st.container()
+    if card.choices:
+        chosen: str = st.segmented_control(
+            "Show", tuple(card.choices), default=next(iter(card.choices)), required=True, key=card.choice,
+            bind="query-params", persist_state="session", label_visibility="collapsed",
+        )  # fmt: skip
+        card = card.choices[chosen]
+    found = figure_rows(data, card.declaration, filled)
     figure = found.figure
     rows = drawn_rows(found)
     first = f" (first {len(rows)} of {found.count:,})" if left_out(found) else ""
     unit = f"  \n:small[:gray[{figure.chart.what}{first}]]" if figure.chart and rows else ""
-    st.markdown(f"**{figure.question or figure.title}**{unit}")
+    above.markdown(f"**{card.title or figure.question or figure.title}**{unit}")
     if drawn_rows(found):
-        _picture(data, found)
+        _picture(data, found, card.name)
     elif found.rows and not figure.chart:
         grid(
-            _table(found), f"{figure.id}-card", sources=[figure.metric], columns=figure.columns,
+            _table(found), f"{card.name}-card", sources=[figure.metric], columns=figure.columns,
             config={name: _bar(found, name) for name in figure.bars},
             height=min(_TABLE_PX, _HEADING_PX + _ROW_PX * len(found.rows)),
         )  # fmt: skip
@@ -80,12 +139,12 @@ def _draw(data: PageData, card: Card, found: FigureRows) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if card.page:
             page_link(card.page)
-        _more(data, found)
+        _more(data, found, card.name)
     without_effect(found.ignored)
 
 
-def _picture(data: PageData, found: FigureRows) -> None:
-    name, chart = found.figure.id, chart_of(found)
+def _picture(data: PageData, found: FigureRows, name: str) -> None:
+    chart = chart_of(found)
     declared = found.figure.chart
     assert declared is not None, "only rows of a picture are drawn"
     if chart is None:
@@ -145,15 +204,13 @@ def _bar(found: FigureRows, column: str) -> object:
 
 
 @st.fragment
-def _more(data: PageData, found: FigureRows) -> None:
+def _more(data: PageData, found: FigureRows, name: str) -> None:
     """The rows of a figure and the command that prints them, when they are asked for."""
     figure = found.figure
-    more = st.popover(
-        "Rows", key=f"{figure.id}-more", type="tertiary", icon=":material/table:", on_change="rerun"
-    )
+    more = st.popover("Rows", key=f"{name}-more", type="tertiary", icon=":material/table:", on_change="rerun")
     if more.open:
         with more:
-            grid(_table(found), figure.id, sources=[figure.metric])
+            grid(_table(found), name, sources=[figure.metric])
             if figure.note:
                 st.caption(figure.note)
             if command := command_of(data.filters, found):

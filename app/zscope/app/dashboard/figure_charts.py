@@ -17,6 +17,7 @@ from zscope.app.figures.drawn_values import (
     colour_of,
     colours_of,
     drawn_rows,
+    falls_of,
     heat_lines,
     in_order,
     name_of,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
     from zscope.app.figures.figure_rows import FigureRows, Row
 
-_ROW_PX, _TIME_PX = 26, 190
+_ROW_PX, _TIME_PX, _BELOW_PX = 26, 190, 4
 _LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 150, "right": 190}
 _LONGEST_NAME = 60
 _CELL = 0.85
@@ -54,6 +55,8 @@ _LEGEND_LINE_PX = 24
 _AMOUNT_TIP = alt.Tooltip("amount:N", title="Amount")
 _TIP = [alt.Tooltip("name:N", title="What"), _AMOUNT_TIP]
 _TIME_TIP = [alt.Tooltip("when:N", title="When")]
+_HOLLOW = 0.1
+"""Opacity of the inside of a bar of which only the bounds are known."""
 _POSSIBLE = 0.45
 """Opacity of what is between the least and the most."""
 
@@ -74,6 +77,9 @@ def words_of(found: FigureRows) -> str:
     rows = drawn_rows(found)
     if chart.kind == "shares":
         said = [f"{name}: {share_words(line)}" for name, line in shares_of(chart, rows).items()]
+    elif chart.kind == "waterfall":
+        falls = zip(rows, falls_of(chart, rows), strict=True)
+        said = [f"{name_of(chart, row)}: {fall.amount}" for row, fall in falls]
     elif chart.time:
         said = over_time_words(chart, rows)
     else:
@@ -99,6 +105,17 @@ def _ranges(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
     return _lines(lines, between=True)
 
 
+def _waterfall(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
+    """A bar for each part, which begins where the one above ends; an open one is hollow."""
+    return _lines([
+        {
+            "name": one_line(name_of(chart, row), _LONGEST_NAME), "amount": fall.amount, "begin": fall.begin,
+            "end": fall.end, "colour": COLOURS[fall.colour], "filled": _HOLLOW if fall.is_open else 1.0,
+        }
+        for row, fall in zip(rows, falls_of(chart, rows), strict=True)
+    ])  # fmt: skip
+
+
 def _line(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
     name = one_line(name_of(chart, row), _LONGEST_NAME)
     return {"name": name, "amount": amount_of(chart, row), "colour": COLOURS[colour_of(chart, row)]}
@@ -107,12 +124,17 @@ def _line(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
 def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Chart:
     """One line for each row: its name at the left, a bar, and its amount at the right."""
     placed = tuple({**line, "place": place} for place, line in enumerate(lines))
-    most = max(line["end"] for line in lines)
-    x = alt.X("begin:Q", scale=alt.Scale(domain=[0, most or 1.0], nice=False), axis=None)
+    least, most = min(0.0, *(line["begin"] for line in lines)), max(line["end"] for line in lines)
+    x = alt.X("begin:Q", scale=alt.Scale(domain=[least, most or 1.0], nice=False), axis=None)
     base = alt.Chart(alt.InlineData(placed)).encode(y=_labels("left", [line["name"] for line in lines]))
     bars = base.mark_bar(size=13, opacity=_POSSIBLE if between else 1.0).encode(
         x=x, x2=alt.X2("end:Q"), color=alt.Color("colour:N", scale=None, legend=None), tooltip=_TIP
     )
+    if any("filled" in line for line in lines):
+        bars = bars.encode(
+            fillOpacity=alt.FillOpacity("filled:Q", scale=None, legend=None),
+            stroke=alt.Stroke("colour:N", scale=None, legend=None),
+        )
     estimates = (
         base.transform_filter("isValid(datum.estimate)")
         .mark_tick(thickness=3, size=17)
@@ -124,9 +146,15 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
         .encode(y=_labels("right", [line["amount"] for line in lines]), x=alt.value(0))
     )
     known = between and any(line["estimate"] is not None for line in lines)
+    return _in_lines([bars, *([estimates] if known else []), amounts], len(lines))
+
+
+def _in_lines(layers: Sequence[alt.Chart], number: int) -> Chart:
+    """Layers with a number of lines, as high as these need and as wide as the page."""
     chart: Chart = alt.layer(
-        bars, *([estimates] if known else []), amounts, height=alt.Step(_ROW_PX)
-    ).resolve_axis(y="independent")
+        *layers, height=_ROW_PX * number, padding={"bottom": _BELOW_PX},
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+    ).resolve_axis(y="independent")  # fmt: skip
     return chart
 
 
@@ -180,8 +208,7 @@ def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
     )
     sums = [number_of(sum(line.values())) for line in amounts.values()]
     totals = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", sums), x=alt.value(0))
-    drawn: Chart = alt.layer(bars, totals, height=alt.Step(_ROW_PX)).resolve_axis(y="independent")
-    return drawn
+    return _in_lines([bars, totals], len(amounts))
 
 
 def _course(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
@@ -247,8 +274,10 @@ def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
     )
     estimates = (
         base.transform_filter("isValid(datum.estimate)")
-        .mark_bar(height=3)
-        .encode(y=alt.Y("estimate:Q"), y2=alt.Y2(), tooltip=tips)
+        .mark_bar(strokeWidth=3)
+        .encode(
+            y=alt.Y("estimate:Q"), y2=alt.Y2("estimate:Q"), stroke=alt.value(COLOURS["blue"]), tooltip=tips
+        )
     )
     known = any(piece["estimate"] is not None for piece in pieces)
     drawn: Chart = alt.layer(columns, *([estimates] if known else []), height=_TIME_PX)
@@ -285,6 +314,6 @@ def _legend(colours: Mapping[str, ColourName], columns: int = _LEGEND_COLUMNS) -
 
 _KINDS: Mapping[str, Callable[[ChartDeclaration, Sequence[Row], FigureRows], Chart]] = {
     "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "heat": _heat,
-    "band": _band,
+    "band": _band, "waterfall": _waterfall,
 }  # fmt: skip
 """Lists and strips of days are no charts: `figure_cards` draws them."""

@@ -10,7 +10,7 @@ import re
 from collections import OrderedDict
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
@@ -331,6 +331,10 @@ class PageData:
     def without_effect(self, name: str) -> tuple[str, ...]:
         """Return the filters that are set but cannot narrow a metric."""
         return self.filters.without_effect_on(metric(name))
+
+    def without_filters(self, names: Sequence[str]) -> PageData:
+        """Return the data that filters of these names do not narrow."""
+        return replace(self, filters=self.filters.without(names)) if names else self
 
     def where(self, columns: Sequence[str], clock: str = "", *further: str) -> str:
         """Return the filters as a WHERE clause for a table with these columns; empty without conditions."""

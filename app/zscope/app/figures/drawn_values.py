@@ -22,7 +22,7 @@ _SPARE: tuple[ColourName, ...] = (
     "blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink",
 )  # fmt: skip
 """Colours of words that have none of their own, in this order."""
-_OF_ROWS = frozenset({"bars", "ranges", "list"})
+_OF_ROWS = frozenset({"bars", "ranges", "list", "waterfall"})
 """Kinds that draw a line for each row."""
 _OVER_TIME = frozenset({"course", "band", "heat"})
 FULL = 100.0
@@ -83,6 +83,44 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
     text = f"{shown(row[chart.low], chart.low)} to {high}" if real(row[chart.low]) else f"at most {high}"
     estimate = row[chart.value] if chart.value else None
     return text if estimate is None else f"{text}, estimate {shown(estimate, chart.value)}"
+
+
+class Fall(NamedTuple):
+    """A bar of a waterfall."""
+
+    begin: float
+    end: float
+    colour: ColourName
+    is_open: bool
+    """Whether only the bounds are known."""
+    amount: str
+
+
+def falls_of(chart: ChartDeclaration, rows: Sequence[Row]) -> list[Fall]:
+    """Return the bars of a waterfall: parts go on where the row above ends, an open one has its bounds."""
+    falls: list[Fall] = []
+    place = 0.0
+    for row in rows:
+        begin, is_open = 0.0 if row[chart.total] else place, row[chart.value] is None
+        if is_open:
+            ends = begin + real(row[chart.low]), begin + real(row[chart.high])
+            falls.append(Fall(*ends, "grey", is_open, _part_words(chart, row)))
+            continue
+        place = begin + real(row[chart.value])
+        colour: ColourName = "blue" if row[chart.total] else "red" if place > begin else "green"
+        falls.append(Fall(min(begin, place), max(begin, place), colour, is_open, _part_words(chart, row)))
+    return falls
+
+
+def _part_words(chart: ChartDeclaration, row: Row) -> str:
+    sign = "" if row[chart.total] else "+"
+    low, value, high = (
+        f"{sign if real(row[name]) > 0 else ''}{shown(row[name], name)}"
+        for name in (chart.low, chart.value, chart.high)
+    )
+    if row[chart.high] is None:
+        return value or "not visible"
+    return f"{value or 'not visible'} ({low} to {high})"
 
 
 def shares_of(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[str, dict[str, float]]:

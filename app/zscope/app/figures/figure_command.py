@@ -18,10 +18,7 @@ def command_of(filters: Filters, found: FigureRows) -> str:
         not figure.metric
         or figure.select
         or figure.having
-        or filters.stacks
-        or filters.ports
-        or filters.jobs
-        or filters.roles
+        or {*filters.chosen()} - {"system", *found.ignored}
     ):
         return ""
     words = ["zscope", "metrics", figure.metric]

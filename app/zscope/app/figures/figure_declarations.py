@@ -10,6 +10,7 @@ A figure is a table, a picture, or both. It has these keys:
   the data, as column `time`, also in `select`
 - `bars`: columns of numbers that a table on a screen shows as bars
 - `where`: a condition, as in `zscope metrics --where`; `having`: a condition on the grouped rows
+- `not_filtered_by`: filters that it cannot apply: its rows stay, and its card names them
 - `source`: of these sources only the one with the most connections
 - `select` and `group_by`: what is selected of the rows instead of `columns`
 - `order`, `most`: the order of the rows, and how many are shown
@@ -27,6 +28,8 @@ A figure is a table, a picture, or both. It has these keys:
   - `heat`: `name`, `time` and `value`, the darker the more; `whole` is the number in all, of which
     each name has a share
   - `band`: `time`, `low`, `high`, and `value` for the estimate
+  - `waterfall`: `name`, `value`, `low`, `high`, and `total`, the column that is true for a row that begins
+    at 0; other rows begin where the row above ends. A row without a value is drawn hollow, between its bounds
   - `strips`: nothing; it draws rows of the metric `coverage` by system, source and day, with its sentences
   With `colour`, a bar has the colour of the word in that column. `first` is how many rows it draws of `bars`,
   `ranges` and `list`, and how many names of `heat`. A click on a bar or cell chooses its system, port or job.
@@ -45,7 +48,8 @@ from zscope.app.shared.covered_days import COLUMNS
 from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
-ChartKind = Literal["bars", "ranges", "list", "shares", "course", "heat", "band", "strips"]
+ChartKind = Literal["bars", "ranges", "list", "shares", "course", "heat", "band", "waterfall", "strips"]
+FilterName = Literal["system", "stack", "port", "job", "role"]
 ColourName = Literal["blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink"]
 TIME = "time"
 """In `by`: the hour or the day."""
@@ -66,6 +70,7 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     low: str = ""
     high: str = ""
     group: str = ""
+    total: str = ""
     time: str = ""
     note: str = ""
     whole: str = ""
@@ -80,7 +85,8 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
         if self.kind == "strips":
             return COLUMNS
         single = (
-            self.value, self.low, self.high, self.group, self.time, self.note, self.whole, self.colour
+            self.value, self.low, self.high, self.group, self.total, self.time, self.note, self.whole,
+            self.colour,
         )  # fmt: skip
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 
@@ -97,6 +103,7 @@ class FigureDeclaration(Declared, frozen=True, kw_only=True):
     by: tuple[str, ...] | None = None
     where: str = ""
     having: str = ""
+    not_filtered_by: tuple[FilterName, ...] = ()
     source: tuple[str, ...] = ()
     select: str = ""
     group_by: str = ""

@@ -43,6 +43,9 @@ class FigureData(Protocol):
     def without_effect(self, name: str) -> tuple[str, ...]:
         """Return the filters that are set but cannot narrow a metric."""
 
+    def without_filters(self, names: Sequence[str]) -> FigureData:
+        """Return the data that filters of these names do not narrow."""
+
     def missing_zones(self) -> str:
         """Return the note about systems without a time zone that concern the metrics read; often empty."""
 
@@ -69,6 +72,8 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
     """Return the rows of a figure; `filled` keeps which metrics have any rows, for the next figures."""
     if figure.query:
         return _of_query(data, figure)
+    ignored = tuple(name for name in data.filters.chosen() if name in figure.not_filtered_by)
+    data = data.without_filters(ignored)
     by, moment, hourly = _grouping(data, figure)
     where = _condition(data, figure)
     timed = f"(SELECT *, {moment} AS {TIME_COLUMN} FROM found)" if moment else "found"
@@ -93,12 +98,12 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
         by=by,
         where=where,
         hourly=hourly,
-        ignored=data.without_effect(figure.metric),
+        ignored=(*data.without_effect(figure.metric), *ignored),
     )
 
 
 def _of_query(data: FigureData, figure: FigureDeclaration) -> FigureRows:
-    """The rows of a query, for the chosen systems if it tells them afigure."""
+    """The rows of a query, for the chosen systems if it tells them apart."""
     conditions = data.filters.conditions(("system",) if "system" in figure.columns else ())
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     table = data.rows(_limited(f"SELECT {', '.join(figure.selected)} FROM ({figure.query}){where}", figure))

@@ -17,6 +17,7 @@ from zscope.app.figures.drawn_values import (
     colour_of,
     colours_of,
     drawn_rows,
+    falls_of,
     heat_lines,
     in_order,
     left_out,
@@ -99,6 +100,20 @@ def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Fi
             add(line, "rect", x=f"{place:.2f}%", y=0, width=_MARK_PX, height=_BAR_PX, class_="mark",
                 transform=f"translate(-{_MARK_PX / 2:g} 0)")  # fmt: skip
     _legend(figure, words_below(chart, rows))
+
+
+def _waterfall(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
+    """A bar for each part, which begins where the one above ends."""
+    falls = falls_of(chart, rows)
+    least, most = min(0.0, *(fall.begin for fall in falls)), max(0.0, *(fall.end for fall in falls))
+    names = [name_of(chart, row) for row in rows]
+    said = [f"{name} {fall.amount}" for name, fall in zip(names, falls, strict=True)]
+    box = _box(figure, chart, said)
+    for name, fall in zip(names, falls, strict=True):
+        line = _line(box, name, fall.amount)
+        begin = percent(fall.begin - least, most - least)
+        width = percent(fall.end - least, most - least) - begin
+        _part(line, begin, width, fall.colour, _BAR_PX, kind="open" if fall.is_open else "fill")
 
 
 def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
@@ -271,7 +286,7 @@ def _day(drawing: Element, number: int, days: int, state: str) -> None:
 
 _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureRows], None]] = {
     "bars": _bars, "ranges": _ranges, "list": _list, "shares": _shares, "course": _course, "heat": _heat,
-    "band": _band, "strips": _strips,
+    "band": _band, "waterfall": _waterfall, "strips": _strips,
 }  # fmt: skip
 
 
@@ -293,10 +308,12 @@ def _line(box: Element, name: str, amount: str) -> Element:
     return drawing
 
 
-def _part(drawing: Element, begin: float, width: float, colour: str, height: int) -> None:
+def _part(
+    drawing: Element, begin: float, width: float, colour: str, height: int, *, kind: str = "fill"
+) -> None:
     if width > 0:
         place = {"x": f"{begin:.3f}%", "y": f"{(_BAR_PX - height) / 2:g}"}
-        add(drawing, "rect", **place, width=f"{width:.3f}%", height=height, class_=f"fill-{colour}")
+        add(drawing, "rect", **place, width=f"{width:.3f}%", height=height, class_=f"{kind}-{colour}")
 
 
 def _legend(figure: Element, colours: Mapping[str, str]) -> None:

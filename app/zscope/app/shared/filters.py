@@ -19,6 +19,8 @@ ROLES = ("client", "server")
 """The sides of a handshake; a server that requests client certificates is a server, too."""
 _ROLE_COLUMNS = ("handshake_role", "side")
 """Columns with the role; a metric or table has one of them at most."""
+_FIELDS = {"system": "systems", "stack": "stacks", "port": "ports", "job": "jobs", "role": "roles"}
+"""The filters of values by their names."""
 _LISTS = {"system": "systems", "server_port": "server_ports", "job_name": "job_names"}
 """Columns with all values of what a row was seen at; a filter selects rows with one of its own."""
 
@@ -50,6 +52,14 @@ class Filters:
     def without_period(self) -> Filters:
         """Return the other filters."""
         return replace(self, begin=None, end=None, first_day=None, last_day=None)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the names of the filters of values that are set."""
+        return tuple(name for name, field in _FIELDS.items() if getattr(self, field))
+
+    def without(self, names: Collection[str]) -> Filters:
+        """Return the same without the filters of values with these names."""
+        return replace(self, **dict.fromkeys((_FIELDS[name] for name in names), ()))
 
     def before(self) -> Filters | None:
         """Return the same for the period of the same length before; None without both ends."""
