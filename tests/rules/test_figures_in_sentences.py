@@ -33,7 +33,7 @@ EXCEPTIONS = {
     "dashboard/pages/connections/connections_page.py": "which rows of a list are shown",
     "dashboard/pages/posture/findings.py": "which rows of a list are shown",
     "dashboard/pages/overview/key_figures.py": "the records that a figure comes from, below it",
-    "dashboard/pages/tls_price.py": "the price with the numbers of the sliders, which no metric has",
+    "dashboard/pages/tls_price/what_if.py": "the price with the numbers of the sliders, which no metric has",
     "dashboard/pages/compare.py": "a row of run_comparison in words",
     "dashboard/protection_records.py": "records, and how much of the hours they cover",
     "report": "the number of rows that a table shows",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         ("posture", "world", {"posture_part": "Protection"}),
         pytest.param("mq_channels", "systems", {}, marks=pytest.mark.deep),
         ("cpu", "world", {}),
-        pytest.param("cpu_per_transaction", "world", {}, marks=pytest.mark.deep),
         pytest.param("workload", "world", {}, marks=pytest.mark.deep),
     ],
 )
@@ -51,9 +50,9 @@ def parts(specification: object) -> list[dict[str, Any]]:
 
 
 def is_over_time(part: dict[str, Any]) -> bool:
-    """Return whether a chart has an axis of time; `place` is one without the days that have no data."""
+    """Return whether a chart has an axis of time."""
     encoding = json.dumps(part.get("encoding", {}))
-    return "temporal" in encoding or '"field": "place"' in encoding
+    return "temporal" in encoding
 
 
 def kind_of(part: dict[str, Any]) -> object:

@@ -11,7 +11,6 @@ from tests.app.dashboard.page_helpers import data_of, sql
 
 from zscope.app.dashboard import over_time as module
 from zscope.app.dashboard.over_time import changes, rows_before, show_marked
-from zscope.app.dashboard.pages.cpu_per_transaction.panels import CollapsedDays
 from zscope.app.shared.filters import Filters
 
 if TYPE_CHECKING:
@@ -100,5 +99,4 @@ def test_a_marked_range_becomes_the_period(monkeypatch: pytest.MonkeyPatch) -> N
     show_marked({"hour_utc": [(noon + DAY).timestamp() * 1000, noon.timestamp() * 1000]})
     show_marked({})
     show_marked({"hour_utc": [noon.timestamp() * 1000] * 2})
-    show_marked({"place": [12.0, 36.0]}, CollapsedDays([BEGIN.date(), (BEGIN + 3 * DAY).date()]).moment)
-    assert shown == [(noon, noon + DAY), (noon, noon + 3 * DAY)]
+    assert shown == [(noon, noon + DAY)]

@@ -23,10 +23,14 @@ from zscope.app.figures.written_values import shown
 from zscope.app.report.report_sections import glance_figures
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
     from tests.app.dashboard.conftest import Open
+
+    from zscope.app.figures.figure_declarations import ChartDeclaration
+    from zscope.app.figures.figure_rows import Row
 
 QUERIES: list[dict[str, str]] = [{}, {"system": "SRV1"}]
 
@@ -72,10 +76,10 @@ DRAWN_ELSEWHERE = {"list", "strips"}
 def test_figures_of_pages_say_what_they_need() -> None:
     pages = [
         import_module(f"zscope.app.dashboard.pages.{name}")
-        for name in ("overview.overview_page", "tls_price", "ciphers", "handshakes", "policy",
+        for name in ("overview.overview_page", "tls_price.tls_price_page", "ciphers", "handshakes", "policy",
                      "posture.posture_page", "posture.quantum", "resumption.resumption_page")
     ]  # fmt: skip
-    shown = {card.figure for page in pages for row in page.FIGURES for card in row}
+    shown = {shown.figure for page in pages for row in page.FIGURES for card in row for shown in card.shown}
     shown |= {card.figure for rows in RANKINGS.values() for row in rows for card in row}
     shown |= {*HANDSHAKES_BY_PLACE.values(), *PROTECTION_BY_PLACE.values()}
     shown |= {figure.id for figure in glance_figures()}
@@ -99,6 +103,8 @@ def ends(found: FigureRows) -> list[list[float]]:
         return [[row[chart.value] or 0] for row in found.rows]
     if chart.series:
         return [[row[column] or 0 for column in chart.series.values()] for row in found.rows]
+    if chart.kind == "waterfall":
+        return list(parts(chart, found.rows))
     columns = [chart.low, chart.high] if chart.high else [chart.value]
     rows = [[row[column] or 0 for column in columns] for row in found.rows]
     rows = [row for row in rows if row[-1] or chart.kind == "list"]
@@ -112,6 +118,18 @@ def sum_by(found: FigureRows, column: str) -> list[int]:
     places = {row[column] for row in found.rows}
     value = chart.value
     return [sum(row[value] or 0 for row in found.rows if value and row[column] == place) for place in places]
+
+
+def parts(chart: ChartDeclaration, rows: Sequence[Row]) -> Iterator[list[float]]:
+    """Return the ends of the bars of a waterfall: each begins at the sum of what is known above it."""
+    for place, row in enumerate(rows):
+        known = [above for above in rows[:place] if above[chart.value] is not None]
+        total = max((number for number, above in enumerate(known) if above[chart.total]), default=0)
+        begin = 0 if row[chart.total] else sum(above[chart.value] for above in known[total:])
+        if row[chart.value] is None:
+            yield [begin + row[chart.low], begin + row[chart.high]]
+        else:
+            yield sorted([begin, begin + row[chart.value]])
 
 
 @each_figure
@@ -137,6 +155,8 @@ def test_a_screen_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         assert sum(lengths) == pytest.approx(100 * len({mark["when"] for mark in marks}))
     elif chart.kind == "heat":
         assert sorted(lengths) == sorted(number for line in wanted for number in line)
+    elif chart.kind == "waterfall":
+        assert [[mark["begin"], mark["end"]] for mark in marks] == [pytest.approx(line) for line in wanted]
     elif chart.kind == "course":
         assert lengths == pytest.approx([number for line in wanted for number in line])
     else:
@@ -166,6 +186,16 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         assert all(f"{word} " in said for word in chart.series) or chart.group
         widths = [float(rect.get("width", "").rstrip("%")) for rect in body.iter("rect")]
         assert len(widths) == len([number for line in wanted for number in line if number])
+    elif chart.kind == "waterfall":
+        for row in found.rows:
+            assert shown(row[chart.high if row[chart.value] is None else chart.value], chart.value) in said
+        begin, end = min(0, *(line[0] for line in wanted)), max(0, *(line[-1] for line in wanted))
+        keys = ("x", "width")
+        drawn = [[float(rect.get(key, "").rstrip("%")) for key in keys] for rect in body.iter("rect")]
+        places = [[low - begin, high - low] for low, high in wanted if high > low]
+        assert drawn == [
+            pytest.approx([100 * place / (end - begin) for place in line], abs=0.001) for line in places
+        ]
     else:
         column = chart.high or chart.value
         for line in wanted:

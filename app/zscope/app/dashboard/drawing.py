@@ -140,25 +140,6 @@ def _picked(
     return rows[chosen] if chosen is not None else None
 
 
-def panels(
-    charts: Mapping[str, Chart],
-    data: pa.Table,
-    name: str,
-    *,
-    sources: Sequence[str] = (),
-    zoom: Zoom,
-) -> None:
-    """Draw charts one below the other, by the words that describe them, and their data below the last.
-
-    A range can be marked in each of them.
-    """
-    marked = alt.selection_interval(name=ZOOMED, encodings=["x"])
-    with st.container(gap=None):
-        for number, (alternative, chart) in enumerate(charts.items()):
-            draw_chart(chart.add_params(marked), f"{name}-{number}", alternative, zoom=zoom)
-    data_below(data, name, sources)
-
-
 def data_below(data: pa.Table, name: str, sources: Sequence[str]) -> None:
     """Draw the data of a chart, folded."""
     title = f"Data ({data.num_rows:,} rows)"

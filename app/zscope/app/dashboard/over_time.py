@@ -158,7 +158,7 @@ def marked_chart(data: PageData, over: ChartOverTime, table: pa.Table) -> Marked
         whole = _layered(drawn, over.before, marks, title).add_params(_range())
     return MarkedChart(
         whole if rows is None else ChartWithRows(whole, rows),
-        zoom_of(data, days=over.clock == DAY),
+        Zoom(partial(show_marked, days=over.clock == DAY), (data.filters.begin, data.filters.end)),
         () if marks is None else tuple(sorted({str(kind) for kind in marks["kind"].to_pylist()})),
     )
 
@@ -208,30 +208,15 @@ def _drawn_marks(marks: pa.Table, title: str) -> list[alt.Chart]:
     return [rule, top.encode(y=alt.value(5))]
 
 
-def zoom_of(
-    data: PageData,
-    moment: Callable[[float], datetime] | None = None,
-    shown: str = "",
-    *,
-    days: bool = False,
-) -> Zoom:
-    """Return that a marked range becomes the period; `shown` is what else the chart depends on."""
-    period = (data.filters.begin, data.filters.end, shown)
-    return Zoom(partial(show_marked, moment=moment, days=days), period)
-
-
-def show_marked(
-    marked: dict[str, Any], moment: Callable[[float], datetime] | None = None, *, days: bool = False
-) -> None:
+def show_marked(marked: dict[str, Any], *, days: bool = False) -> None:
     """Make the range that the reader has marked in a chart the period.
 
-    `moment` returns the moment at a place of the horizontal axis; without it, places are milliseconds. On an
-    axis of `days`, the period is of all days that the range touches.
+    On an axis of `days`, the period is of all days that the range touches.
     """
     for ends in marked.values():
         if not isinstance(ends, list) or not all(isinstance(end, int | float) for end in ends):
             continue
-        begin, end = (moment(end) if moment else _of_milliseconds(end) for end in (min(ends), max(ends)))
+        begin, end = (_of_milliseconds(end) for end in (min(ends), max(ends)))
         if end > begin and days:
             show_days(begin.date(), (end - timedelta(microseconds=1)).date())
         elif end > begin:

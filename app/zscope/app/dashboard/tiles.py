@@ -10,10 +10,15 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zscope.app.dashboard.drawing import clean
+import altair as alt
+import streamlit as st
+
+from zscope.app.dashboard.drawing import clean, draw_chart
 from zscope.pipelines.metrics import metric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from streamlit.delta_generator import DeltaGenerator
 
     from zscope.app.dashboard.page_data import PageData
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 FROM = "` of the rows of `"
 """Between the expression and the command in the help of a tile."""
 _LONGEST = 4000
+_TREND_PX = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,12 @@ class StatementFigure:
 Figure = MetricFigure | StatementFigure
 
 
+def tile_places(number: int) -> list[DeltaGenerator]:
+    """Return places for tiles in a row; on a phone two stand beside each other."""
+    row = st.container(horizontal=True, gap="small")
+    return [row.container(width="stretch") for _ in range(number)]
+
+
 def tile(
     place: DeltaGenerator,
     data: PageData,
@@ -72,11 +84,13 @@ def tile(
     shown: str,
     figure: Figure | None,
     explanation: str = "",
+    trend: Sequence[float] = (),
     **options: Any,  # noqa: ANN401 - those of Streamlit
 ) -> None:
     """Draw a figure with its title.
 
-    `figure` is None if no command prints it: for simulated values, and for those of one connection.
+    `figure` is None if no command prints it: for simulated values, and for those of one connection. `trend`
+    is drawn below it.
     """
     parts = [explanation] if explanation else []
     if figure is not None:
@@ -84,4 +98,21 @@ def tile(
         # A name with a grave accent would end the code.
         if "`" not in expression + command:
             parts.append(f"`{expression}{FROM}{command}`")
-    place.metric(title, shown, help="\n\n".join(parts) or None, border=True, **options)
+    help_ = "\n\n".join(parts) or None
+    if not trend:
+        place.metric(title, shown, help=help_, border=True, **options)
+        return
+    with place.container(border=True, gap=None, **options):
+        st.metric(title, shown, help=help_)
+        draw_chart(_line(trend), f"{title}-trend", f"{title}, over time")
+
+
+def _line(trend: Sequence[float]) -> alt.Chart:
+    """A line without axes."""
+    points = tuple({"place": place, "value": value} for place, value in enumerate(trend))
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(points), height=_TREND_PX, padding={"bottom": 0})
+        .mark_area(line=True, opacity=0.2)
+        .encode(x=alt.X("place:Q", axis=None), y=alt.Y("value:Q", axis=None))
+    )
+    return chart

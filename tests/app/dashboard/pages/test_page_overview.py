@@ -107,7 +107,9 @@ def test_each_question_has_its_figure(drawn_page: Open, world: Path) -> None:
         assert figure.chart is not None
         assert figure.chart.what in shown
     charts = [figure for figure in every if figure.chart and figure.chart.kind != "list"]
-    assert len(page.get("vega_lite_chart")) == len(charts)
+    trends = [chart for chart in page.get("vega_lite_chart") if chart.proto.alt.endswith(", over time")]
+    assert len(page.get("vega_lite_chart")) == len(charts) + len(trends)
+    assert len(trends) > 2
     assert len(page.table) == len(every) - len(charts)
     assert "Triangles at the top mark changes" in shown
 

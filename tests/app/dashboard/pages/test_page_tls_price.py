@@ -1,4 +1,4 @@
-"""The page about the price of TLS."""
+"""The page about the cost of TLS."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of, sql
 
 from zscope.app.dashboard.drawing import number, plain
-from zscope.app.dashboard.pages.tls_price import advice, priced_systems, prices, shares, what_if_sentence
+from zscope.app.dashboard.pages.tls_price.tls_price_page import FIGURES, ROWS
+from zscope.app.dashboard.pages.tls_price.what_if import priced_systems, what_if_sentence
+from zscope.app.figures.drawn_values import falls_of
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.shared.filters import Filters
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 from zscope.pipelines.estimate.what_if import PriceRange
@@ -17,50 +21,78 @@ from zscope.pipelines.estimate.what_if import PriceRange
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from zscope.app.dashboard.pages.tls_price import SharedBy
+    from streamlit.testing.v1 import AppTest
+
+    from zscope.app.figures.figure_rows import FigureRows
 
 PAGE = "tls_price"
 
 
-def test_each_system_has_the_sentence_of_the_metric(drawn_page: Open, world: Path) -> None:
-    text = words(drawn_page(PAGE, world))
-    sentences = sql(
+def tiles(page: AppTest) -> dict[str, str]:
+    return {metric.label: str(metric.value) for metric in page.metric}
+
+
+def rows_of(store: Path, figure: str, filters: Filters | None = None) -> FigureRows:
+    return figure_rows(data_of(store, filters), declared_figures()[figure], {})
+
+
+def test_its_first_figures_are_the_total_the_trend_the_payers_and_why_it_moved(
+    drawn_page: Open, world: Path
+) -> None:
+    page = drawn_page(PAGE, world)
+    [(most,)] = sql(
         world,
-        "SELECT sentence, why FROM tls_price WHERE shared_by = 'system' AND part = 'TLS' ORDER BY system",
+        "SELECT sum(high_cpu_s_per_day) FROM tls_price WHERE shared_by = 'system' AND part = 'TLS'",
     )
-    assert len(sentences) == 4
-    for sentence, why in sentences:
-        assert plain(sentence, 2000) in text
-        assert plain(why, 2000) in text
-    assert len(drawn_page(PAGE, world).get("vega_lite_chart")) == 5
+    assert number(most, 0) in tiles(page)["All systems, a day"]
+    text = words(page)
+    for question in ("Is it getting worse?", "Why did it move?", "Who pays?", "What to change first?"):
+        assert f"**{question}**" in text
+    [first, *_] = data_of(world).found(STATEMENT, shown_sql("found")).to_pylist()
+    assert plain(first["sentence"], 2000) in text
 
 
-@pytest.mark.parametrize("by", ["job", "port", "rule", "client network"])
-def test_shares_are_those_of_the_metric(by: SharedBy, open_page: Open, world: Path) -> None:
-    rows = shares(data_of(world), by).to_pylist()
-    assert rows
-    for system in {row["system"] for row in rows}:
-        assert sum(row["share_pct"] for row in rows if row["system"] == system) <= 100 + 1e-9
-    page = open_page(PAGE, world, {"tls_price_by": by.capitalize()})
-    assert f"by {by}" in str(page.get("vega_lite_chart")[3].proto)
+@pytest.mark.parametrize("by", ["Job", "Port", "Rule", "Client network"])
+def test_one_switch_shows_who_pays(by: str, open_page: Open, world: Path) -> None:
+    card = FIGURES[0][1].choices[by]
+    found = figure_rows(data_of(world), card.declaration, {})
+    assert found.rows
+    for system in {row["system"] for row in found.rows}:
+        assert sum(row["share_pct"] for row in found.rows if row["system"] == system) <= 100 + 1e-9
+    page = open_page(PAGE, world, {"tls_price_by": by})
+    drawn = [chart.proto.spec for chart in page.get("vega_lite_chart")]
+    assert any(str(found.rows[0][found.figure.columns[1]]) in spec for spec in drawn)
 
 
 def test_counts_of_summaries_have_no_key_exchange(open_page: Open, world: Path) -> None:
-    assert shares(data_of(world), "key exchange").num_rows == 0
+    assert not rows_of(world, "price-by-key-exchange").rows
     page = open_page(PAGE, world, {"tls_price_by": "Key exchange"})
-    assert "No price has shares of this kind" in words(page)
+    assert "No cost has shares of this kind" in words(page)
+
+
+def test_the_parts_of_a_change_add_up_to_it(world: Path) -> None:
+    found = rows_of(world, "cost-change")
+    assert found.figure.chart is not None
+    falls = falls_of(found.figure.chart, found.rows)
+    known = [row["value"] for row in found.rows if not row["is_total"]]
+    [*_, last] = found.rows
+    assert last["is_total"]
+    if None in known:
+        # Nothing is invented: what is open has its bounds, and so has the sum.
+        assert [fall.is_open for fall in falls] == [row["value"] is None for row in found.rows]
+        assert last["low"] <= sum(row["low"] for row in found.rows if not row["is_total"]) + 1e-6
+    else:
+        before = found.rows[0]["value"] if found.rows[0]["is_total"] else 0
+        assert last["value"] == pytest.approx(before + sum(known))
 
 
 def test_the_price_of_an_msu_adds_money(open_page: Open, world: Path) -> None:
     page = open_page(PAGE, world)
+    assert tiles(page)["Money for these MSU"] == "n/a"
     page.number_input(key="tls_price_per_msu").set_value(250.0).run()
     fine(page)
-    priced = prices(data_of(world), 250.0).to_pylist()
-    with_msu = [row for row in priced if row["high_msu"]]
-    assert with_msu
-    for row in with_msu:
-        assert row["high_price"] == pytest.approx(250 * row["high_msu"])
-    assert all(row["high_price"] is None for row in prices(data_of(world)).to_pylist())
+    [(msu,)] = sql(world, "SELECT sum(high_msu) FROM tls_price WHERE shared_by = 'system' AND part = 'TLS'")
+    assert tiles(page)["Money for these MSU"].endswith(number(250 * msu, 0))
 
 
 def test_sliders_show_what_other_numbers_of_handshakes_cost(open_page: Open, world: Path) -> None:
@@ -102,50 +134,44 @@ def test_without_a_change_the_price_is_that_of_the_metric(world: Path) -> None:
         assert unchanged.low == pytest.approx(today.low, abs=1e-9)
 
 
-@pytest.mark.deep
-def test_advice_is_one_list_that_states_its_basis(open_page: Open, world: Path) -> None:
-    text = words(open_page(PAGE, world, {"tls_advice_of": "Rule"}))
-    assert "published is at most what IBM measured" in text
-    assert "Never add rows" in text
-    for shared_by in ("system", "rule", "port"):
-        rows = advice(data_of(world), shared_by).to_pylist()
-        assert {row["shared_by"] for row in rows} == {shared_by}
-    listed = advice(data_of(world), "all").to_pylist()
-    assert {row["shared_by"] for row in listed} == {"system", "rule"}
-    assert {row["basis"] for row in listed} >= {"estimate", "published"}
+def test_all_advice_and_all_rows_can_be_opened(drawn_page: Open, world: Path) -> None:
+    text = words(drawn_page(PAGE, world))
+    assert "Never add rows" in text or "never add them" in text
+    for name, card in ROWS[0][0].choices.items():
+        found = figure_rows(data_of(world), card.declaration, {})
+        assert found.rows, name
+    shown = {frame.key: frame.value for frame in drawn_page(PAGE, world).dataframe if frame.key}
+    [listed] = [rows for key, rows in shown.items() if key.startswith("price-rows")]
+    [(sentences,)] = sql(
+        world, "SELECT list(sentence) FROM tls_price WHERE shared_by = 'system' AND part = 'TLS'"
+    )
+    assert {*sentences} <= {*listed["sentence"]}
 
 
 def test_a_system_narrows_it(world: Path) -> None:
-    assert set(prices(data_of(world, Filters(systems=("SRV1",))))["system"].to_pylist()) == {"SRV1"}
+    rows = rows_of(world, "price-by-system", Filters(systems=("SRV1",))).rows
+    assert {row["system"] for row in rows} == {"SRV1"}
 
 
-def test_a_port_has_a_share_of_a_price(open_page: Open, world: Path) -> None:
-    text = words(open_page(PAGE, world, {"port": "443"}))
-    shares_of_port = sql(
-        world,
-        "SELECT sentence FROM tls_price WHERE shared_by = 'port' AND server_port = 443 AND part = 'TLS' "
-        "ORDER BY high_cpu_s_per_day DESC",
-    )
-    assert shares_of_port
-    for [sentence] in shares_of_port:
-        assert plain(sentence, 2000) in text
-    assert "What TLS costs is not known" not in text
+def test_a_filter_that_a_figure_cannot_apply_is_named_and_leaves_its_rows(
+    drawn_page: Open, world: Path
+) -> None:
+    every = rows_of(world, "price-by-system")
+    of_port = rows_of(world, "price-by-system", Filters(ports=(443,)))
+    assert of_port.rows == every.rows
+    assert of_port.ignored == ("port",)
+    text = words(drawn_page(PAGE, world, {"port": "443"}))
+    assert "Not filtered by port" in text
     [price, *_] = data_of(world, Filters(ports=(443,))).found(STATEMENT, shown_sql("found")).to_pylist()
-    assert price["sentence"].startswith(f"{shares_of_port[0][0]}; ")
+    assert plain(price["sentence"], 2000) in text
 
 
-def test_a_port_of_a_job_has_no_share(open_page: Open, world: Path) -> None:
-    [job] = sql(world, "SELECT min(job_name) FROM tls_price WHERE shared_by = 'job'")[0]
-    text = words(open_page(PAGE, world, {"port": "443", "job": str(job)}))
-    assert "a job or a port has a share of it" in text
-
-
-def test_changes_of_the_policy_are_stated(drawn_page: Open, world: Path) -> None:
-    text = words(drawn_page(PAGE, world))
+def test_changes_of_the_policy_are_listed(drawn_page: Open, world: Path) -> None:
+    shown = [frame.value for frame in drawn_page(PAGE, world).dataframe if "sentence" in frame.value]
     [*changes] = sql(world, "SELECT sentence FROM tls_price_change WHERE coalesce(item, 'TLS') = 'TLS'")
     assert changes
     for [sentence] in changes:
-        assert sentence in text
+        assert any(sentence in {*rows["sentence"]} for rows in shown)
 
 
 @pytest.mark.deep

@@ -20,7 +20,7 @@ from zscope.app.dashboard.pages.overview.key_figures import (
     unprotected,
 )
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.tiles import tile
+from zscope.app.dashboard.tiles import tile, tile_places
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def _scope(data: PageData) -> None:
 
 def _tiles(data: PageData) -> None:
     figures = [key_figure(data) for key_figure in _KEY_FIGURES]
-    for place, figure in zip(st.columns(len(figures)), figures, strict=True):
-        trend = figure.trend if len(figure.trend) > 1 else None
+    for place, figure in zip(tile_places(len(figures)), figures, strict=True):
+        trend = figure.trend if len(figure.trend) > 1 else ()
         tile(
             place,
             data,
@@ -92,7 +92,7 @@ def _tiles(data: PageData) -> None:
             figure.shown,
             figure.source,
             clean(figure.words, _LONGEST),
-            chart_data=trend,
+            trend,
             height=_TILE_PX,
         )
     without_effect(sorted({name for figure in figures for name in figure.without_effect}))

@@ -1,0 +1,65 @@
+"""The figures at the top of the page: what TLS costs all systems, as a share, in MSU and in money."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from zscope.app.dashboard.amounts import amount
+from zscope.app.dashboard.drawing import number, without_effect
+from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zscope.app.dashboard.page_data import PageData
+
+_METRIC = "tls_price"
+_OF_SYSTEMS = "shared_by = 'system' AND part = 'TLS' AND high_cpu_s_per_day IS NOT NULL"
+_NOT_BY = ("stack", "port", "job", "role")
+"""Filters that the cost of a system does not follow."""
+_COST = "sum({end}_cpu_s_per_day)"
+_SHARE = "100 * sum({end}_cpu_s_per_day) / sum(100 * high_cpu_s_per_day / nullif(high_lpar_pct, 0))"
+_MSU = "sum({end}_msu)"
+_HIGHEST = "max({end}_peak_pct)"
+
+
+def draw_tiles(data: PageData) -> None:
+    """Draw the figures, and the field for what an MSU costs."""
+    ignored = [name for name in data.filters.chosen() if name in _NOT_BY]
+    data = data.without_filters(ignored)
+    per_msu: float | None = st.session_state.get("tls_price_per_msu")
+    money = f"{0.0 if per_msu is None else per_msu:.15g} * {_MSU}"
+    figures: dict[str, tuple[str, Callable[[float | None], str], str]] = {
+        "All systems, a day": (
+            _COST, partial(amount, unit="s"),
+            "CPU time of general-purpose processors: the sum over the systems with a known cost.",
+        ),
+        "Share of the LPARs": (_SHARE, partial(number, unit="%"), "Of the CPU time of these systems."),
+        "In the peak hours": (
+            _HIGHEST, partial(number, unit="%"),
+            "Share of the four hours in a row with the most CPU time, on the system where it is highest.",
+        ),
+        "MSU": (
+            _MSU, partial(number, digits=2),
+            "MSU of the highest four-hour averages that are TLS, the sum over the systems that have one.",
+        ),
+        "Money for these MSU": (money, partial(number, digits=0), "With what an MSU costs, in its currency."),
+    }  # fmt: skip
+    ends = [of.format(end=end) for of, _, _ in figures.values() for end in ("low", "high")]
+    selected = ", ".join(f"{end} AS v{n}" for n, end in enumerate(ends))
+    [row] = data.found(_METRIC, f"SELECT {selected} FROM found", where=_OF_SYSTEMS).to_pylist()
+    places = tile_places(len(figures) + 1)
+    for n, (place, (title, (of, write, words))) in enumerate(zip(places, figures.items(), strict=False)):
+        low, high = row[f"v{2 * n}"], row[f"v{2 * n + 1}"]
+        shown = f"{write(low)} to {write(high)}" if low else f"≤ {write(high)}" if high is not None else "n/a"
+        if title.startswith("Money") and per_msu is None:
+            shown = "n/a"
+        tile(place, data, title, shown, MetricFigure(_METRIC, of.format(end="high"), (), _OF_SYSTEMS), words)
+    places[-1].number_input(
+        "Price of an MSU, any currency", min_value=0.0, value=None, step=100.0, key="tls_price_per_msu",
+        placeholder="not set",
+    )  # fmt: skip
+    without_effect(ignored)
