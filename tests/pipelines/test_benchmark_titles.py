@@ -64,13 +64,6 @@ def test_a_title_says_what_was_published(changed: dict[str, Any], title: str) ->
         ({"needs": "table mq_round_trip"}, "Needs data that is not loaded"),
         ({"filled_from": "nothing"}, "No data that zscope can load measures it"),
         (
-            {
-                "verdict": "not comparable",
-                "why": "3 ms here, 6 ms published: an absolute time, measured on another machine",
-            },
-            "An absolute value of another machine: only changes are compared",
-        ),
-        (
             {"verdict": "not comparable", "why": "run a has the tag cpc=z17, but SMF 70-1 of A shows z16"},
             "A tag of a run contradicts the data of the run",
         ),

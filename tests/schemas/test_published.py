@@ -50,7 +50,9 @@ def test_all_published_results_methods_and_practices_are_there() -> None:
     assert (len(RESULTS), len(METHODS), len(PRACTICES)) == (126, 8, 20)
 
 
-@pytest.mark.parametrize("table", [name for name in TABLES if name != "reference_filling"])
+@pytest.mark.parametrize(
+    "table", [name for name in TABLES if name not in {"reference_filling", "reference_ratio"}]
+)
 def test_every_row_has_a_unique_id_and_a_source(table: str) -> None:
     rows = TABLES[table].to_pylist()
     assert [key for key, count in Counter(row["id"] for row in rows).items() if count > 1] == []
@@ -133,6 +135,42 @@ def test_percents_are_computed_again_beside_the_printed_ones() -> None:
     assert (again["rscs-t4-ssl"], BY_ID["rscs-t4-ssl"]["value"]) == (6.25, 6.3)
     assert BY_ID["rscs-t2-ssl"]["baseline_value"] == 0
     assert "rscs-t2-ssl" not in again
+
+
+def test_rounding_is_carried_to_changes_between_printed_values() -> None:
+    # 2400 to 2600 ECBs for 19.5 to 20.5 s, against 50 to 150 ECBs for 1.5 to 2.5 s.
+    row = BY_ID["ztpf-inetd-ecb-seconds"]
+    assert row["recomputed_low"] == pytest.approx(100 * (75 / 53300 - 1))
+    assert row["recomputed_high"] == pytest.approx(100 * (375 / 46800 - 1))
+    # 7.15 to 7.25 ms and 5.95 to 6.05 ms: 6.0 has one decimal.
+    row = BY_ID["mq-32k-vs-8k-negotiation"]
+    assert row["recomputed_low"] == pytest.approx(100 * (5.95 / 7.25 - 1))
+    assert row["recomputed_high"] == pytest.approx(100 * (6.05 / 7.15 - 1))
+    assert {
+        name: BY_ID[name]["rounding"] for name in ("tls31-network-share", "mq-8k-interval", "rscs-t3-ssl")
+    } == {
+        "tls31-network-share": 1,
+        "mq-8k-interval": 1,
+        "rscs-t3-ssl": 0.05,
+    }
+    for row in RESULTS:
+        if row["recomputed_pct"] is not None:
+            assert row["recomputed_low"] - 0.01 <= row["recomputed_pct"] <= row["recomputed_high"] + 0.01, (
+                row["id"]
+            )
+
+
+def test_ratios_are_of_results_with_one_unit() -> None:
+    ratios = {row["id"]: row for row in TABLES["reference_ratio"].to_pylist()}
+    row = ratios["mq-negotiation-ecdhe-rsa-to-rsa"]
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((10 / 6, 9.5 / 6.5, 10.5 / 5.5))
+    # 59 us of a round trip against 3.6 ms.
+    assert ratios["mq-8k-message-to-negotiation"]["value"] == pytest.approx(0.059 / 3.6)
+    assert ratios["tls-coprocessor-to-accelerator-dhe"]["value"] == pytest.approx(0.47)
+
+
+def test_results_are_in_the_order_of_their_documents() -> None:
+    assert [row["place"] for row in RESULTS] == [*range(1, 127)]
 
 
 def test_computed_values_are_marked() -> None:
@@ -251,6 +289,13 @@ def test_results_can_be_chosen_by_tags_in_sql() -> None:
             'sends-8k].side: expected "both", "client", ',
         ),
         ("results_mq.toml", '"mq-32k-cipher-added"]', '"mq-64k"]', "conflicts_with names 'mq-64k', which"),
+        ("ratios.toml", '"mq-table-ecdhe-rsa"', '"mq-table"', "of names 'mq-table', which is not declared"),
+        (
+            "results_ztpf.toml",
+            '["ztpf-inetd-peak-ecbs", ',
+            '["ztpf-peak", ',
+            "product_of names 'ztpf-peak', which",
+        ),
         ("results_mq.toml", '"mq-z14"', '"mq-z15"', "environment 'mq-z15' is not declared"),
         ("results_mq.toml", '"mq-negotiation"', '"mq"', "method names 'mq', which is not declared"),
         ("results_mq.toml", 'document = "mq"', 'document = "qm"', "document 'qm' is not declared"),

@@ -3,14 +3,15 @@
 The declarations are the TOML files in `published/`. They contain figures as printed, which this module never
 changes; values computed from printed figures have separate columns. The rules that compare a published result
 with measurements (`fillings.toml`) are separate from the published figures, because they change with what
-zscope can measure. The columns of the tables are first, with the allowed words of some of them.
+zscope can measure. Ratios (`ratios.toml`) are computed from
+the published values. The columns of the tables are first, with the allowed words of some of them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
@@ -56,6 +57,9 @@ def _number(name: str, meaning: str, unit: str = "") -> pa.Field:
     return described(name, pa.float64(), meaning, unit=unit)
 
 
+_PLACE = described(
+    "place", pa.int64(), "Its place among all results, in the order of the document.", required=True
+)
 _AREA = _text("area", "Product and part of it that was measured.")
 _SOURCE = (
     _text("document", "Title of the document."),
@@ -68,6 +72,7 @@ _CONFLICT = _maybe("conflict", "Contradictions within or between documents, unco
 RESULT_SCHEMA = pa.schema(
     [
         _text("id", "Name of the result."),
+        _PLACE,
         _AREA,
         *_SOURCE,
         _maybe("figure", "Figure, chart or table of the section."),
@@ -85,7 +90,7 @@ RESULT_SCHEMA = pa.schema(
         _text("kind", "How much is published, and so what a measurement can be compared with."),
         _text("value_kind", "What value, low and high are; absolute is the candidate's value."),
         _text("as_printed", "The figures as published, side by side; words where there are none."),
-        _maybe("quantifier", "Word that qualifies the figure: up to, about, average."),
+        _maybe("quantifier", "Word that qualifies the figure: up to, about, average, becomes."),
         _number("value", "The figure in unit; less is negative for a change; null for words and ranges."),
         _number("low", "Lower bound in unit; null if open."),
         _number("high", "Upper bound in unit; null if open."),
@@ -99,6 +104,12 @@ RESULT_SCHEMA = pa.schema(
         ),
         _number("recomputed_pct", "Change from baseline_value to candidate_value, computed here.", "pct"),
         _flag("recomputed_matches", "Whether that rounds to the published percent; null where none is."),
+        _number("recomputed_low", "Least change between values that round to the two printed ones.", "pct"),
+        _number("recomputed_high", "Most change between values that round to the two printed ones.", "pct"),
+        _number(
+            "rounding", "How far what was measured can be from value, low and high by rounding; in unit."
+        ),
+        _texts("product_of", "Ids of the results whose values are the factors of a derived figure."),
         _number("recomputed_value", "The value unrounded, by its method from published inputs; in unit."),
         _flag("derived", "Whether the figure is computed from published ones.", required=True),
         _maybe("note", "Further remarks."),
@@ -143,6 +154,24 @@ FILLING_SCHEMA = pa.schema(
     {"meaning": "One row per published result: what it can be compared with, and what the comparison needs."},
 )
 
+RATIO_SCHEMA = pa.schema(
+    [
+        _text("id", "Name of the ratio."),
+        _text("title", "What is divided by what."),
+        _text(
+            "of_result",
+            "Id of the result above the line; if it is a change, the ratio is that of the change.",
+        ),
+        _maybe("to_result", "Id of the result below the line; null for a change."),
+        _texts("varies", "Keys of the tags in which the two measurements may differ."),
+        _number("unit_factor", "Unit of the result above the line, in that of the one below."),
+        _number("value", "The ratio of the two published values; null for a bound that has none."),
+        _number("low", "Least ratio of values that round to the printed ones; null for a change."),
+        _number("high", "Most ratio of values that round to the printed ones; null for a change."),
+    ],
+    {"meaning": "One row per ratio of published results that does not depend on the machine."},
+)
+
 METHOD_SCHEMA = pa.schema(
     [
         _text("id", "Name of the method."),
@@ -182,7 +211,7 @@ CHOICES: Mapping[str, frozenset[str]] = {
     "side": frozenset({"client", "server", "both", "sender", "receiver", "n/a", "unspecified"}),
     "kind": frozenset({"percent_change", "absolute", "bound", "qualitative"}),
     "value_kind": frozenset({"percent_change", "percent_share", "absolute", "difference", "direction"}),
-    "quantifier": frozenset({"up to", "at most", "more than", "about", "average", "range"}),
+    "quantifier": frozenset({"up to", "at most", "more than", "about", "average", "range", "becomes"}),
     "direction": frozenset({"increase", "decrease", "no_change", "comparable", "improved"}),
     "workload_kinds": frozenset({"RR", "CRR", "STR"}),
     "filled_from": frozenset({"runs", "metric", "inputs", "nothing"}),
@@ -191,9 +220,19 @@ CHOICES: Mapping[str, frozenset[str]] = {
 """Allowed words by column."""
 
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COUNTED = frozenset({"sends", "messages", "ECBs"})
+"""Units of whole numbers, which are exact unless the document says about."""
+_ABOUT = "about"
+_Ends = tuple[Decimal, Decimal]
 _WORKLOAD = re.compile(r"(?:CRR|RR|STR)\d+\([^()]*\)")
 _Tags = Mapping[str, str | bool | int | float]
-_COMPUTED = frozenset({"author", "published", "recomputed_pct", "recomputed_matches"})
+_COMPUTED = frozenset(
+    {
+        "place", "author", "published", "recomputed_pct", "recomputed_matches", "recomputed_low",
+        "recomputed_high", "rounding",
+    }
+)  # fmt: skip
 """Columns that are computed and cannot be declared."""
 _TYPES = {pa.string(): str, pa.bool_(): bool, pa.float64(): float}
 """Types of declared values by the type of the column."""
@@ -235,6 +274,22 @@ class _FillingRule(Declared, frozen=True):
         for key, only in _ONLY.items():
             if getattr(self, key) and self.source != only:
                 raise WrongValueError(key, f"is not allowed in a rule from {self.source}")
+
+
+class _PublishedRatio(Declared, frozen=True):
+    """Two published results whose ratio does not depend on the machine."""
+
+    id: str
+    title: str
+    of: str
+    to: str | None = None
+    varies: tuple[str, ...] = ()
+
+
+class _RatioFile(Declared, frozen=True):
+    """All ratios."""
+
+    ratio: tuple[_PublishedRatio, ...]
 
 
 _FillingKey = tuple[str, Any, Any]
@@ -306,6 +361,7 @@ class _PublishedEntry:
 PUBLISHED_SCHEMAS: Mapping[str, pa.Schema] = {
     "reference_result": RESULT_SCHEMA,
     "reference_filling": FILLING_SCHEMA,
+    "reference_ratio": RATIO_SCHEMA,
     "reference_method": METHOD_SCHEMA,
     "best_practice": PRACTICE_SCHEMA,
 }
@@ -314,10 +370,10 @@ PUBLISHED_SCHEMAS: Mapping[str, pa.Schema] = {
 
 @cache
 def published_tables() -> Mapping[str, pa.Table]:
-    """Return the tables `reference_result`, `reference_filling`, `reference_method` and `best_practice`.
+    """Return the tables of published results by name.
 
-    >>> [table.num_rows for table in published_tables().values()]
-    [126, 126, 8, 20]
+    >>> [(name, table.num_rows) for name, table in published_tables().items()][1:4]
+    [('reference_filling', 126), ('reference_ratio', 10), ('reference_method', 8)]
     """
     return read_published(files("zscope.schemas") / "published")
 
@@ -335,14 +391,20 @@ def read_published(folder: Traversable) -> Mapping[str, pa.Table]:
     rules = TomlFile.read(folder / "fillings.toml").typed(dict[str, _FillingRule])
     methods = list(_entries(TomlFile.read(folder / "methods.toml"), "method", _METHOD))
     practices = list(_entries(TomlFile.read(folder / "practices.toml"), "practice", _PRACTICE))
+    ids = _unique(results)
+    _resolve(results, "product_of", ids)
+    by_id = {entry.key: entry for entry in results}
     rows = {
-        "reference_result": [_result(entry, documents, environments) for entry in results],
+        "reference_result": [
+            {"place": place, **_result(entry, documents, environments, by_id)}
+            for place, entry in enumerate(results, 1)
+        ],
         "reference_filling": [_filling(entry, rules) for entry in results],
+        "reference_ratio": list(_ratios(TomlFile.read(folder / "ratios.toml"), by_id)),
         "reference_method": [_row(entry, METHOD_SCHEMA, documents) for entry in methods],
         "best_practice": [_row(entry, PRACTICE_SCHEMA, documents) for entry in practices],
     }
     tables = {name: pa.Table.from_pylist(rows[name], schema) for name, schema in PUBLISHED_SCHEMAS.items()}
-    ids = _unique(results)
     _unique(practices)
     _resolve(results, "method", _unique(methods))
     _resolve(results, "conflicts_with", ids)
@@ -390,7 +452,10 @@ def _environments(file: TomlFile) -> Mapping[str, _Tags]:
 
 
 def _result(
-    entry: _PublishedEntry, documents: Mapping[str, _PublishedDocument], environments: Mapping[str, _Tags]
+    entry: _PublishedEntry,
+    documents: Mapping[str, _PublishedDocument],
+    environments: Mapping[str, _Tags],
+    by_id: Mapping[str, _PublishedEntry],
 ) -> dict[str, Any]:
     """A row with the environment expanded and the computed columns."""
     name = entry.values["environment"]
@@ -399,7 +464,8 @@ def _result(
     expanded = _PublishedEntry(entry.file, entry.path, {**entry.values, "environment": environments[name]})
     row = _row(expanded, RESULT_SCHEMA, documents)
     _check_figures(entry, row)
-    return row | _recomputed(row)
+    factors = [by_id[name].values for name in entry.values["product_of"]] or [entry.values]
+    return row | _rounding(row) | _recomputed(row) | _recomputed_ends(factors)
 
 
 def _filling(entry: _PublishedEntry, rules: Mapping[str, _FillingRule]) -> dict[str, Any]:
@@ -430,6 +496,41 @@ def _filling(entry: _PublishedEntry, rules: Mapping[str, _FillingRule]) -> dict[
         "level": rule.level,
         "obstacle": rule.obstacle,
     }
+
+
+_UNIT_SIZES = {"us": 1.0, "ms": 1000.0}
+_PERCENT = 100.0
+
+
+def _ratios(file: TomlFile, by_id: Mapping[str, _PublishedEntry]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `reference_ratio`."""
+    for number, declared in enumerate(file.typed(_RatioFile).ratio):
+        for key, name in (("of", declared.of), ("to", declared.to)):
+            if name is not None and name not in by_id:
+                raise file.error(("ratio", number, key), f"{key} names {name!r}, which is not declared")
+        above = by_id[declared.of].values
+        row = {
+            "id": declared.id,
+            "title": declared.title,
+            "of_result": declared.of,
+            "to_result": declared.to,
+            "varies": list(declared.varies),
+        }
+        if declared.to is None:
+            yield row | {"value": 1 + above["value"] / _PERCENT}
+            continue
+        below = by_id[declared.to].values
+        factor = _UNIT_SIZES[above["unit"]] / _UNIT_SIZES[below["unit"]]
+        halves = [
+            float(half_digit(each["value"], each["unit"], each["as_printed"], each["quantifier"]))
+            for each in (above, below)
+        ]
+        yield row | {
+            "unit_factor": factor,
+            "value": factor * above["value"] / below["value"],
+            "low": factor * (above["value"] - halves[0]) / (below["value"] + halves[1]),
+            "high": factor * (above["value"] + halves[0]) / (below["value"] - halves[1]),
+        }
 
 
 def _level(entry: _PublishedEntry) -> float | None:
@@ -492,6 +593,56 @@ def _check_figures(entry: _PublishedEntry, row: Mapping[str, Any]) -> None:
         raise entry.error("has values without a level_unit")
     if row["low"] is not None and row["high"] is not None and row["low"] > row["high"]:
         raise entry.error("low is above high")
+
+
+def _rounding(row: Mapping[str, Any]) -> dict[str, Any]:
+    """How far the published figure can be from what was measured; the coarsest of its two bounds."""
+    figures = [row[name] for name in ("value", "low", "high") if row[name] is not None]
+    halves = [half_digit(figure, row["unit"], row["as_printed"], row["quantifier"]) for figure in figures]
+    return {"rounding": float(max(halves))} if halves and not row["derived"] else {}
+
+
+def half_digit(figure: float, unit: str | None, as_printed: str, quantifier: str | None) -> Decimal:
+    """Return how far a printed figure can be from what was measured: half of its last digit.
+
+    Figures with `about` are rounded to the last digit that is not zero: they can be a whole unit of that
+    digit away, but not more than half of the figure. Counts are exact.
+
+    >>> half_digit(6.0, "ms", "7.2 to 6.0 ms", None), half_digit(5, "pct", "approximately 5 %", "about")
+    (Decimal('0.05'), Decimal('1'))
+    >>> half_digit(2500, "ECBs", "about 2500", "about"), half_digit(100, "ECBs", "about 100", "about")
+    (Decimal('100'), Decimal('50'))
+    >>> half_digit(3, "sends", "2 to 3", None)
+    Decimal('0')
+    """
+    printed = [text for text in _NUMBER.findall(as_printed) if float(text) == abs(figure)]
+    number = Decimal(max(printed, key=len, default=f"{abs(figure):g}"))
+    if quantifier == _ABOUT:
+        return min(Decimal(1).scaleb(int(number.normalize().as_tuple().exponent)), number / 2)
+    if unit in _COUNTED:
+        return Decimal(0)
+    return Decimal(1).scaleb(int(number.as_tuple().exponent)) / 2
+
+
+def _recomputed_ends(factors: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The least and the most percent change between values that round to the printed ones."""
+    baseline, candidate = (_product(factors, side) for side in ("baseline_value", "candidate_value"))
+    if baseline is None or candidate is None or baseline[0] <= 0:
+        return {}
+    low, high = candidate[0] / baseline[1], candidate[1] / baseline[0]
+    return {"recomputed_low": float(100 * (low - 1)), "recomputed_high": float(100 * (high - 1))}
+
+
+def _product(factors: Sequence[Mapping[str, Any]], side: str) -> _Ends | None:
+    """The least and the most that printed values can stand for, multiplied."""
+    low = high = Decimal(1)
+    for row in factors:
+        if row[side] is None:
+            return None
+        half = half_digit(row[side], row["level_unit"], row["as_printed"], row["quantifier"])
+        low *= Decimal(str(row[side])) - half
+        high *= Decimal(str(row[side])) + half
+    return low, high
 
 
 def _recomputed(row: Mapping[str, Any]) -> dict[str, Any]:

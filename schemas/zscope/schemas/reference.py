@@ -26,7 +26,8 @@ def reference_tables() -> Mapping[str, pa.Table]:
     """Return all reference tables by name.
 
     They are `code_<name>` for every code table, `cipher`, `attls_parameter`, `field_catalog`, and the
-    published results: `reference_result`, `reference_filling`, `reference_method`, `best_practice`.
+    published results: `reference_result`, `reference_filling`, `reference_ratio`, `reference_method`,
+    `best_practice`.
 
     >>> reference_tables()["code_handshake_type"].to_pylist()[0]
     {'code': 1, 'text': 'full'}

@@ -34,7 +34,8 @@ COLOURS: Mapping[ColourName, str] = {
 PUBLISHED = ORANGE
 """What a colour means is the same on every page."""
 VERDICT_COLOURS = {
-    "agrees": BLUE, "differs": RED, "direction only": GREEN, "not comparable": PURPLE, "no data": GREY,
+    "agrees": BLUE, "differs": RED, "direction only": GREEN, "other machine": SKY, "not comparable": PURPLE,
+    "no data": GREY,
 }  # fmt: skip
 COVERAGE_COLOURS = {
     "complete": BLUE, "partial": SKY, "lost": RED, "not known": GREY, "not recorded": GREY,

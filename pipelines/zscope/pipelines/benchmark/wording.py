@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-VERDICTS = ("agrees", "differs", "direction only", "not comparable", "no data")
+VERDICTS = ("agrees", "differs", "direction only", "other machine", "not comparable", "no data")
 DIRECTIONS = ("agrees", "within noise", "contradicts")
 SYNTHETIC_MEASUREMENT = "SYNTHETIC: the measured data is synthetic"
 _SUGGESTIONS = 3
@@ -51,10 +51,8 @@ _COST_CHANGES = {"increase": "more", "decrease": "less"}
 _SAME = {"comparable": "about the same", "no_change": "the same"}
 _QUANTIFIERS = {"up to": "up to ", "about": "about ", "average": "on average ", "more than": "more than "}
 _REASONS = (
-    (re.compile(r"another machine"), "An absolute value of another machine: only changes are compared"),
     (re.compile(r"has the tag .* but SMF"), "A tag of a run contradicts the data of the run"),
     (re.compile(r"does not (state|show) which side"), "The document or the workload does not show the side"),
-    (re.compile(r"constant that was not published"), "The document does not publish what the value rests on"),
 )
 _NOTHING = "No data that zscope can load measures it"
 _RUNS = "Needs benchmark runs that are not loaded"

@@ -6,11 +6,14 @@
 -- the change between them.
 --
 -- The accepted range is the published bound, or the published value with a tolerance on both sides: a share
--- of the change or of what remains after it, whichever is less, and never less than half of the last printed
--- digit. So 14.4 to 17.6 % are accepted for 16 %, but 97.5 to 98.5 % less for 98 % less, as a tenth of a
--- change by 98 % would be five times what remains. A bound that a direction leaves open ends at no change. A
+-- of the change or of what remains after it, whichever is less, and never less than the rounding of the printed
+-- digits. So 14.4 to 17.6 % are accepted for 16 %, but 97.5 to 98.5 % less for 98 % less, as a tenth of a
+-- change by 98 % would be five times what remains. If the document prints both values of a change, each change
+-- between values that round to them is accepted, too. A bound that a direction leaves open ends at no change. A
 -- measurement agrees if its 95 % interval overlaps with the accepted range. An interval that contains both no
 -- change and the published value would agree with everything, so it is not compared.
+--
+-- An absolute value of another machine is neither: its ratio to the published one is stated instead.
 --
 -- If a document does not state its side, there are three readings of it: client, server, and both together. If
 -- all three have the same verdict, it does not matter which is meant, and the side is `any`. In the same way, a
@@ -47,7 +50,12 @@ targeted AS (
         CASE
             WHEN i.compared_by = 'change' OR (i.id IS NULL AND p.unit IS NULL) THEN 'pct'
             ELSE p.unit
-        END AS compared_unit
+        END AS compared_unit,
+        -- The rounding of a published level is that of both ends of recomputed_low and recomputed_high.
+        CASE
+            WHEN g.percent_of IS NOT NULL THEN 100 * p.rounding / g.percent_of
+            WHEN NOT is_made_a_change THEN p.rounding
+        END AS rounded_by
     FROM reference_result AS p
     INNER JOIN reference_filling AS g ON p.id = g.id
     LEFT JOIN every_input AS i ON p.id = i.id
@@ -69,11 +77,7 @@ result AS (
         -- An improvement is a decrease of the measure.
         p.direction IN ('decrease', 'improved') AS is_less,
         greatest(
-            CASE
-                WHEN p.percent_of IS NOT NULL THEN 50 / p.percent_of
-                WHEN p.target = round(p.target) THEN 0.5
-                ELSE 0.05
-            END,
+            p.rounded_by,
             CASE
                 WHEN p.is_made_a_change AND p.direction = 'no_change' THEN k.comparable_pct
                 WHEN p.value_kind = 'percent_change' OR p.is_made_a_change
@@ -95,19 +99,46 @@ result AS (
 accepting AS MATERIALIZED (
     SELECT
         *,
+        compared_unit = 'pct' AND NOT is_share AND recomputed_low IS NOT NULL AS has_both_values,
         CASE
             WHEN kind = 'qualitative' OR NOT comparable THEN NULL
-            WHEN kind <> 'bound' THEN target - tolerance
+            WHEN kind <> 'bound'
+                THEN least(target - tolerance, CASE WHEN has_both_values THEN recomputed_low END)
             WHEN target_low IS NOT NULL THEN target_low - tolerance
             WHEN is_share OR direction = 'increase' THEN 0
         END AS accepted_low,
         CASE
             WHEN kind = 'qualitative' OR NOT comparable THEN NULL
-            WHEN kind <> 'bound' THEN target + tolerance
+            WHEN kind <> 'bound'
+                THEN greatest(target + tolerance, CASE WHEN has_both_values THEN recomputed_high END)
             WHEN target_high IS NOT NULL THEN target_high + tolerance
             WHEN is_share THEN 100
             WHEN direction = 'decrease' THEN 0
-        END AS accepted_high
+        END AS accepted_high,
+        CASE
+            WHEN coalesce(accepted_low, accepted_high) IS NULL THEN NULL
+            WHEN kind = 'bound'
+                THEN format('the bound, with {:.4g} for rounding and tolerance', tolerance)
+            ELSE
+                concat_ws(
+                    '; ',
+                    CASE
+                        WHEN is_made_a_change
+                            THEN format('{:+.2f} % between the published values, computed here', target)
+                        ELSE format('the figure {:g}', target)
+                    END
+                    || format(' with a tolerance of {:.4g}', tolerance),
+                    format('rounding of the printed figure: {:.4g}', rounded_by),
+                    CASE
+                        WHEN has_both_values
+                            THEN
+                                format(
+                                    'values that round to the printed ones change by {:+.2f} to {:+.2f} %',
+                                    recomputed_low, recomputed_high
+                                )
+                    END
+                )
+        END AS accepted_why
     FROM result
 ),
 
@@ -349,6 +380,7 @@ compared AS MATERIALIZED (
             || CASE WHEN m.low < m.high THEN format(' [{:+.1f}, {:+.1f}]', m.low, m.high) ELSE '' END
         ) AS value_text,
         CASE
+            WHEN m.level_remark IS NOT NULL AND a.is_input THEN 'other machine'
             WHEN m.level_remark IS NOT NULL THEN 'not comparable'
             WHEN m.unknown_spread OR m.remarks LIKE '%counted in two ways%' THEN 'not comparable'
             WHEN a.kind = 'qualitative' THEN 'direction only'
@@ -361,6 +393,8 @@ compared AS MATERIALIZED (
         END AS verdict,
         CASE
             WHEN a.kind <> 'qualitative' OR m.unknown_spread THEN NULL
+            -- What becomes comparable is higher until then.
+            WHEN a.quantifier = 'becomes' AND m.low >= -a.comparable_pct THEN 'agrees'
             WHEN a.no_difference AND greatest(abs(m.low), abs(m.high)) <= a.comparable_pct THEN 'agrees'
             WHEN a.no_difference AND m.low <= a.comparable_pct AND m.high >= -a.comparable_pct
                 THEN 'within noise'
@@ -370,6 +404,12 @@ compared AS MATERIALIZED (
             ELSE 'contradicts'
         END AS direction_matches,
         CASE
+            WHEN a.is_input AND NOT a.comparable THEN m.value / coalesce(
+                a.target, greatest(least(m.value, a.high), a.low)
+            )
+        END AS ratio,
+        CASE
+            WHEN ratio IS NOT NULL THEN format('ratio {:.2f}: ', ratio) || m.level_remark
             WHEN m.level_remark IS NOT NULL THEN m.level_remark
             WHEN m.low IS NULL THEN concat_ws(': ', 'how far it varies is not known', m.remarks)
             WHEN m.unknown_spread
@@ -395,6 +435,8 @@ compared AS MATERIALIZED (
                     a.tolerance)
                 || CASE
                     WHEN abs(m.value - a.target) <= a.tolerance THEN ''
+                    WHEN verdict = 'agrees' AND (m.high < a.target - a.tolerance OR m.low > a.target + a.tolerance)
+                        THEN ', and the printed values make it that'
                     WHEN verdict = 'agrees' THEN ', and its interval reaches that'
                     ELSE ''
                 END
@@ -537,6 +579,7 @@ decided AS (
         p.*,
         c.value AS measured_value,
         c.low AS measured_low,
+        c.ratio,
         c.high AS measured_high,
         coalesce(c.value_text, p.text_by_side) AS value_text,
         c.finding,
@@ -570,6 +613,7 @@ decided AS (
 
 SELECT
     id::VARCHAR AS id,
+    place::BIGINT AS place,
     area::VARCHAR AS area,
     document::VARCHAR AS document,
     section::VARCHAR AS section,
@@ -606,6 +650,22 @@ SELECT
                     '; ', finding || ', published as ' || replace(direction, '_', ' ') || ': ' || side_matches,
                     spread_remark, remarks
                 )
+        WHEN verdict = 'other machine'
+            THEN
+                concat_ws(
+                    '; ', finding, 'published for ' || joined(environment, ', '),
+                    'here ' || coalesce(
+                        joined(
+                            list_filter(
+                                environment_here,
+                                lambda t : list_contains(tag_keys(environment), tag_key(t))
+                            ),
+                            ', '
+                        ),
+                        'the machine is not recorded'
+                    ),
+                    remarks
+                )
         ELSE concat_ws('; ', finding, CASE WHEN comparable THEN spread_remark END, remarks)
     END::VARCHAR AS why,
     CASE
@@ -622,6 +682,7 @@ SELECT
     direction::VARCHAR AS published_direction,
     accepted_low::DOUBLE AS accepted_low,
     accepted_high::DOUBLE AS accepted_high,
+    accepted_why::VARCHAR AS accepted_why,
     CASE
         WHEN is_input THEN measured_by
         WHEN filled_from = 'runs' THEN 'runs ' || baseline_run || ' and ' || candidate_run
@@ -638,6 +699,7 @@ SELECT
     compared_unit::VARCHAR AS measured_unit,
     CASE WHEN is_made_a_change THEN target END::DOUBLE AS published_change_pct,
     CASE WHEN comparable THEN measured_value - target END::DOUBLE AS difference,
+    ratio::DOUBLE AS ratio,
     CASE WHEN NOT is_share THEN client_value END::DOUBLE AS measured_client_pct,
     CASE WHEN NOT is_share THEN server_value END::DOUBLE AS measured_server_pct,
     CASE WHEN NOT is_share THEN both_value END::DOUBLE AS measured_both_pct,

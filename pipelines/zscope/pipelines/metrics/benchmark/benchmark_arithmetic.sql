@@ -463,12 +463,7 @@ line AS (
         id, 12 AS part_no, 'accepted' AS part, 'bound, or figure with its tolerance' AS what,
         accepted_low AS low, accepted_high AS high,
         CASE measured_unit WHEN 'pct' THEN '%' ELSE measured_unit END AS unit,
-        CASE
-            WHEN published_change_pct IS NOT NULL
-                THEN
-                    format('{:+.2f} %', published_change_pct)
-                    || ' with its tolerance: the change between the published values, computed here'
-        END AS text
+        accepted_why AS text
     FROM every_verdict
     WHERE accepted_low IS NOT NULL OR accepted_high IS NOT NULL
     UNION ALL BY NAME
