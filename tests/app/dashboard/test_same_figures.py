@@ -101,6 +101,10 @@ def ends(found: FigureRows) -> list[list[float]]:
     assert chart is not None
     if chart.group or chart.kind == "heat":
         return [[row[chart.value] or 0] for row in found.rows]
+    if chart.kind == "dumbbell":
+        rows = found.rows[: chart.first]
+        of_measured = (chart.low, chart.value, chart.high)
+        return [[row[name] for name in of_measured] for row in rows]
     if chart.series:
         return [[row[column] or 0 for column in chart.series.values()] for row in found.rows]
     if chart.kind == "waterfall":
@@ -157,6 +161,13 @@ def test_a_screen_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         assert sorted(lengths) == sorted(number for line in wanted for number in line)
     elif chart.kind == "waterfall":
         assert [[mark["begin"], mark["end"]] for mark in marks] == [pytest.approx(line) for line in wanted]
+    elif chart.kind == "dumbbell":
+        assert [[mark["begin"], mark["value"], mark["end"]] for mark in marks] == wanted
+        for mark, row in zip(marks, found.rows, strict=False):
+            if chart.published:
+                assert mark["published"] == row[chart.published]
+            for end, column in (("least", chart.least), ("most", chart.most)):
+                assert not column or row[column] is None or mark[end] == row[column]
     elif chart.kind == "course":
         assert lengths == pytest.approx([number for line in wanted for number in line])
     else:
@@ -182,6 +193,16 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         assert len([rect for rect in body.iter("rect") if "fill-" in rect.get("class", "")]) == len(drawn)
         sums = sum_by(found, chart.time if chart.kind == "course" else chart.name[0])
         assert chart.share or all(f"{whole:,}" in said for whole in sums)
+    elif chart.kind == "dumbbell":
+        circles = [float(each.get("cx", "").rstrip("%")) for each in body.iter("circle")]
+        values = [line[1] for line in wanted]
+        assert len(circles) == len(values)
+        # Places on the page are in the order of the values, and as far apart in proportion.
+        (first, least), (last, most) = (end(zip(circles, values, strict=True)) for end in (min, max))
+        for place, value in zip(circles, values, strict=True):
+            share = (value - least) / ((most - least) or 1)
+            assert place == pytest.approx(first + share * (last - first), abs=0.01)
+        assert all(str(row[chart.words]) in said for row in found.rows[: chart.first] if chart.words)
     elif chart.kind == "shares":
         assert all(f"{word} " in said for word in chart.series) or chart.group
         widths = [float(rect.get("width", "").rstrip("%")) for rect in body.iter("rect")]

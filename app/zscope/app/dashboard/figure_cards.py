@@ -38,12 +38,12 @@ from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.figures.written_values import heading, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
     from zscope.app.figures.figure_declarations import FigureDeclaration
-    from zscope.app.figures.figure_rows import FigureRows
+    from zscope.app.figures.figure_rows import FigureRows, Row
 
 _LONGEST = 300
 _HEADING_PX, _ROW_PX, _TABLE_PX = 38, 35, 318
@@ -72,6 +72,8 @@ class Card:
     """Of a card with choices: the name of the chosen one in the address."""
     choices: Mapping[str, Card] = field(default_factory=dict)
     """Figures of which one is shown, by the words to choose them by; the first one at first."""
+    pick: Callable[[Row], None] | None = None
+    """What a click on a row does, instead of choosing its system, port or job."""
 
     @property
     def shown(self) -> tuple[Card, ...]:
@@ -125,13 +127,15 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
     unit = f"  \n:small[:gray[{figure.chart.what}{first}]]" if figure.chart and rows else ""
     above.markdown(f"**{card.title or figure.question or figure.title}**{unit}")
     if drawn_rows(found):
-        _picture(data, found, card.name)
+        _picture(data, found, card)
     elif found.rows and not figure.chart:
-        grid(
+        picked = grid(
             _table(found), f"{card.name}-card", sources=[figure.metric], columns=figure.columns,
             config={name: _bar(found, name) for name in figure.bars},
-            height=min(_TABLE_PX, _HEADING_PX + _ROW_PX * len(found.rows)),
+            height=min(_TABLE_PX, _HEADING_PX + _ROW_PX * len(found.rows)), pick=card.pick is not None,
         )  # fmt: skip
+        if card.pick is not None and picked is not None:
+            card.pick(found.rows[picked])
     elif found.has_data and figure.none:
         st.markdown(figure.none)
     else:
@@ -143,14 +147,18 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
     without_effect(found.ignored)
 
 
-def _picture(data: PageData, found: FigureRows, name: str) -> None:
-    chart = chart_of(found)
+def _picture(data: PageData, found: FigureRows, card: Card) -> None:
+    name, chart = card.name, chart_of(found)
     declared = found.figure.chart
     assert declared is not None, "only rows of a picture are drawn"
     if chart is None:
         _list(found)
     elif not declared.time:
-        draw_chart(_clickable(chart, found), name, words_of(found), click=_click(data, found))
+        click = None if card.pick else _click(data, found)
+        drawn = chart if card.pick else _clickable(chart, found)
+        picked = draw_chart(drawn, name, words_of(found), click=click, pick=card.pick is not None)
+        if card.pick is not None and picked is not None:
+            card.pick(drawn_rows(found)[int(picked["place"])])
     else:
         times = pa.table({clock_of(found): [row[declared.time] for row in drawn_rows(found)]})
         marked = marked_chart(data, ChartOverTime(_clickable(chart, found), clock_of(found)), times)

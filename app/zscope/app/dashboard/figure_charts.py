@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
 
-from zscope.app.dashboard.style import COLOURS, time_axis, time_title
+from zscope.app.dashboard.style import COLOURS, PUBLISHED, time_axis, time_title
 from zscope.app.dashboard.time_axis import UNITS, drawn_at
 from zscope.app.figures.drawn_values import (
     FULL,
@@ -17,6 +18,7 @@ from zscope.app.figures.drawn_values import (
     colour_of,
     colours_of,
     drawn_rows,
+    dumbbells,
     falls_of,
     heat_lines,
     in_order,
@@ -45,6 +47,9 @@ if TYPE_CHECKING:
 
 _ROW_PX, _TIME_PX, _BELOW_PX = 26, 190, 4
 _LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 150, "right": 190}
+_NAME_PX = 230
+"""Width of the names of dumbbells, which are results of a document."""
+_FAR = 1000
 _LONGEST_NAME = 60
 _CELL = 0.85
 """Height of a cell, as a part of the height of its line."""
@@ -116,6 +121,37 @@ def _waterfall(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> C
     ])  # fmt: skip
 
 
+def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
+    """A line for each row: what agrees as a pale bar, the published value hollow, and what was measured."""
+    ends, drawn = dumbbells(chart, rows)
+    lines = tuple(
+        _line(chart, row) | asdict(each) | {"place": place}
+        for place, (row, each) in enumerate(zip(rows, drawn, strict=True))
+    )
+    data = alt.InlineData(lines)
+    base = alt.Chart(data).encode(y=_labels("left", [line["name"] for line in lines], _NAME_PX))
+    x = alt.X("least:Q", scale=alt.Scale(domain=list(ends), nice=False, zero=False), title=None,
+              axis=alt.Axis(tickCount=5, format="~s" if ends[1] > _FAR else "~g", grid=True))  # fmt: skip
+    own = alt.Color("colour:N", scale=None, legend=None)
+    picked = alt.selection_point(name="picked", fields=["place"], on="click")
+    agrees = base.mark_bar(size=13, opacity=0.22, color=PUBLISHED).encode(x=x, x2=alt.X2("most:Q"))
+    zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=COLOURS["grey"]).encode(x=alt.X("zero:Q"))
+    published = base.transform_filter("isValid(datum.published)").mark_point(
+        shape="diamond", size=70, strokeWidth=2, color=PUBLISHED, opacity=1
+    ).encode(x=alt.X("published:Q"))  # fmt: skip
+    measured = base.transform_filter("isValid(datum.value)")
+    interval = measured.mark_rule(strokeWidth=2).encode(x=alt.X("begin:Q"), x2=alt.X2("end:Q"), color=own)
+    values = measured.mark_point(filled=True, size=55, opacity=1).encode(x=alt.X("value:Q"), color=own)
+    # Above everything else, so that the whole row can be clicked.
+    whole = base.mark_rect(opacity=0, cursor="pointer").encode(tooltip=_TIP).add_params(picked)
+    words = [line["amount"] for line in lines]
+    amounts = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", words), x=alt.value(0))
+    chart: Chart = alt.layer(
+        agrees, zero, published, interval, values, whole, amounts, height=alt.Step(_ROW_PX - 4)
+    ).resolve_axis(y="independent")
+    return chart
+
+
 def _line(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
     name = one_line(name_of(chart, row), _LONGEST_NAME)
     return {"name": name, "amount": amount_of(chart, row), "colour": COLOURS[colour_of(chart, row)]}
@@ -158,15 +194,16 @@ def _in_lines(layers: Sequence[alt.Chart], number: int) -> Chart:
     return chart
 
 
-def _labels(side: Literal["left", "right"], words: Sequence[str]) -> alt.Y:
+def _labels(side: Literal["left", "right"], words: Sequence[str], width: int = 0) -> alt.Y:
     """The words of lines, in their order, at one side of the chart."""
     written = [wrap(text, _LINE_CHARACTERS, max_lines=_LINES, placeholder="…") or "" for text in words]
     return alt.Y(
         "place:O",
         title=None,
         axis=alt.Axis(
-            orient=side, labelExpr=f"({json.dumps(written)})[datum.value]", labelLimit=_LABEL_PX[side],
-            labelFontSize=12, labelLineHeight=12, labelPadding=6, ticks=False, domain=False, grid=False,
+            orient=side, labelExpr=f"({json.dumps(written)})[datum.value]",
+            labelLimit=width or _LABEL_PX[side], labelFontSize=12, labelLineHeight=12, labelPadding=6,
+            ticks=False, domain=False, grid=False,
         ),
     )  # fmt: skip
 
@@ -314,6 +351,6 @@ def _legend(colours: Mapping[str, ColourName], columns: int = _LEGEND_COLUMNS) -
 
 _KINDS: Mapping[str, Callable[[ChartDeclaration, Sequence[Row], FigureRows], Chart]] = {
     "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "heat": _heat,
-    "band": _band, "waterfall": _waterfall,
+    "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell,
 }  # fmt: skip
 """Lists and strips of days are no charts: `figure_cards` draws them."""

@@ -27,3 +27,8 @@ def page_link(name: str, words: str = "", **parameters: str) -> None:
     """
     entry = st.session_state[_ENTRIES][name]
     st.page_link(entry, label=words or None, query_params={**address_of_filters(), **parameters})
+
+
+def go_to(name: str) -> None:
+    """Show another page now."""
+    st.switch_page(st.session_state[_ENTRIES][name])

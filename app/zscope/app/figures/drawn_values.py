@@ -6,6 +6,7 @@ The modules that draw a figure take all numbers and words from here, so a screen
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,12 +23,14 @@ _SPARE: tuple[ColourName, ...] = (
     "blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink",
 )  # fmt: skip
 """Colours of words that have none of their own, in this order."""
-_OF_ROWS = frozenset({"bars", "ranges", "list", "waterfall"})
+_OF_ROWS = frozenset({"bars", "ranges", "list", "waterfall", "dumbbell"})
 """Kinds that draw a line for each row."""
 _OVER_TIME = frozenset({"course", "band", "heat"})
 FULL = 100.0
 SHADES = 5
 """The shades of a heat, from few to many."""
+_MARGIN = 0.04
+"""Part of an axis beyond its first and its last value."""
 
 
 def drawn_rows(found: FigureRows) -> tuple[Row, ...]:
@@ -75,6 +78,8 @@ def _word(column: str, value: object) -> str:
 
 def amount_of(chart: ChartDeclaration, row: Row) -> str:
     """Return the amount of a row in words: a value, or the least, the most and the estimate."""
+    if chart.words:
+        return shown(row[chart.words]) or "not known"
     if not chart.high:
         return shown(row[chart.value], chart.value) or "not known"
     if row[chart.high] is None:
@@ -241,6 +246,46 @@ def shade_of(value: float, most: float) -> int:
 def number_of(value: float) -> str:
     """Return a sum of counts."""
     return shown(int(value) if value == int(value) else value)
+
+
+@dataclass(frozen=True, slots=True)
+class Dumbbell:
+    """A published value and a measured one on the same axis, each with its range."""
+
+    published: float | None
+    least: float
+    most: float
+    """What agrees with the published value; where that is open, the end of the axis."""
+    value: float | None
+    begin: float
+    end: float
+    """The interval of the measured value."""
+
+
+def dumbbells(chart: ChartDeclaration, rows: Sequence[Row]) -> tuple[tuple[float, float], list[Dumbbell]]:
+    """Return the ends of the common axis, which contains zero, and what each row draws on it."""
+    columns = (chart.published, chart.least, chart.most, chart.value, chart.low, chart.high)
+    values = [row[name] for row in rows for name in columns if name]
+    known = [0.0, *(chart.agrees or ()), *(float(value) for value in values if value is not None)]
+    begin, end = min(known), max(known)
+    margin = _MARGIN * (end - begin) or 1.0
+    axis = (begin - margin, end + margin)
+
+    def agreeing(row: Row) -> tuple[float, float]:
+        ends = chart.agrees or (row[chart.least], row[chart.most])
+        least, most = (end if known is None else float(known) for known, end in zip(ends, axis, strict=True))
+        return least, most
+
+    return axis, [
+        Dumbbell(
+            row[chart.published] if chart.published else None,
+            *agreeing(row),
+            row[chart.value],
+            real(row[chart.value] if row[chart.low] is None else row[chart.low]),
+            real(row[chart.value] if row[chart.high] is None else row[chart.high]),
+        )
+        for row in rows
+    ]
 
 
 def time_of(value: date) -> str:

@@ -24,6 +24,9 @@ A figure is a table, a picture, or both. It has these keys:
   - `ranges`: `name`, `low`, `high`, and `value` for the estimate
   - `shares`: `name`, and `series` (columns by word), or `group` and `value`
   - `list`: `name`, `note` for a second line, and `value`, or `low` and `high`
+  - `dumbbell`: `name`, `published`, `least` and `most` for what agrees with it (null where that is open) or
+    `agrees` for the two of all rows, `value`, `low` and `high` for what was measured, and `words` for the
+    amount of a row
   - `course`: `time` and `series`, or `group` and `value`; with `share` each column is divided into 100 %
   - `heat`: `name`, `time` and `value`, the darker the more; `whole` is the number in all, of which
     each name has a share
@@ -32,7 +35,8 @@ A figure is a table, a picture, or both. It has these keys:
     at 0; other rows begin where the row above ends. A row without a value is drawn hollow, between its bounds
   - `strips`: nothing; it draws rows of the metric `coverage` by system, source and day, with its sentences
   With `colour`, a bar has the colour of the word in that column. `first` is how many rows it draws of `bars`,
-  `ranges` and `list`, and how many names of `heat`. A click on a bar or cell chooses its system, port or job.
+  `ranges`, `list` and `dumbbell`, and how many names of `heat`. A click on a bar or cell chooses its system,
+  port or job.
 """
 
 from __future__ import annotations
@@ -48,7 +52,9 @@ from zscope.app.shared.covered_days import COLUMNS
 from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
-ChartKind = Literal["bars", "ranges", "list", "shares", "course", "heat", "band", "waterfall", "strips"]
+ChartKind = Literal[
+    "bars", "ranges", "list", "shares", "course", "heat", "band", "waterfall", "dumbbell", "strips"
+]
 FilterName = Literal["system", "stack", "port", "job", "role"]
 ColourName = Literal["blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink"]
 TIME = "time"
@@ -74,6 +80,11 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     time: str = ""
     note: str = ""
     whole: str = ""
+    published: str = ""
+    least: str = ""
+    most: str = ""
+    agrees: tuple[float, float] | None = None
+    words: str = ""
     series: Mapping[str, str] = field(default_factory=dict)
     share: bool = False
     colour: str = ""
@@ -86,7 +97,7 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
             return COLUMNS
         single = (
             self.value, self.low, self.high, self.group, self.total, self.time, self.note, self.whole,
-            self.colour,
+            self.colour, self.published, self.least, self.most, self.words,
         )  # fmt: skip
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 

@@ -1,4 +1,4 @@
-"""Draw figures in a file without scripts: bars, ranges, shares, courses of time, heats and strips, as SVG.
+"""Draw figures in a file without scripts, as SVG.
 
 Places and lengths along the page are percentages, and all words are outside of the drawing, so a picture has
 the width of the page and its words keep their size, on a telephone and on paper.
@@ -17,6 +17,7 @@ from zscope.app.figures.drawn_values import (
     colour_of,
     colours_of,
     drawn_rows,
+    dumbbells,
     falls_of,
     heat_lines,
     in_order,
@@ -59,7 +60,8 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 60
 _COURSE_PX = 180
 _TICKS = 5
-_BAR_PX, _RANGE_PX, _MARK_PX, _LINE_PX = 14, 8, 3, 2
+_BAR_PX, _RANGE_PX, _MARK_PX, _LINE_PX, _DOT_PX = 14, 8, 3, 2, 4
+_DIAMOND = "M0 -6 L6 0 L0 6 L-6 0 Z"
 _LEAST_DAYS, _MOST_DAYS = 31, 93
 """Days of a line with strips: the least for which it has room, and the most."""
 
@@ -131,6 +133,29 @@ def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Fi
             _part(drawing, begin, width, colours[word], _BAR_PX)
             begin += width
     _legend(figure, colours)
+
+
+def _dumbbell(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
+    """A line for each row: what agrees as a pale bar, the published value hollow, and what was measured."""
+    (first, last), drawn = dumbbells(chart, rows)
+
+    def place(value: float) -> float:
+        return percent(value - first, last - first)
+
+    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows])
+    for row, each in zip(rows, drawn, strict=True):
+        line = _line(box, name_of(chart, row), amount_of(chart, row))
+        _part(line, place(each.least), place(each.most) - place(each.least), "published", _BAR_PX)
+        add(line, "line", x1=f"{place(0):.3f}%", x2=f"{place(0):.3f}%", y1=0, y2=_BAR_PX, class_="grid")
+        if each.published is not None:
+            spot = add(line, "svg", x=f"{place(each.published):.3f}%", y=_BAR_PX / 2, overflow="visible")
+            add(spot, "path", d=_DIAMOND, class_="published")
+        if each.value is not None:
+            colour = colour_of(chart, row)
+            _part(line, place(each.begin), place(each.end) - place(each.begin), colour, _LINE_PX)
+            add(line, "circle", cx=f"{place(each.value):.3f}%", cy=_BAR_PX / 2, r=_DOT_PX,
+                class_=f"fill-{colour}")  # fmt: skip
+    _legend(figure, words_below(chart, rows))
 
 
 def _list(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
@@ -286,7 +311,7 @@ def _day(drawing: Element, number: int, days: int, state: str) -> None:
 
 _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureRows], None]] = {
     "bars": _bars, "ranges": _ranges, "list": _list, "shares": _shares, "course": _course, "heat": _heat,
-    "band": _band, "waterfall": _waterfall, "strips": _strips,
+    "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell, "strips": _strips,
 }  # fmt: skip
 
 

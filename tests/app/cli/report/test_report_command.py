@@ -198,9 +198,13 @@ def test_all_tables_have_the_numbers_of_the_metrics(
         int(line["Load"].value or 0): int(line["Rows"].value or 0) for line in read.tables["loads"].rows
     }
     verdicts = rows_of(run, store, "benchmark")
-    for line in read.tables["verdicts"].rows:
-        of_verdict = [row for row in verdicts if row["verdict"] == line["Verdict"].text]
-        assert int(line["Results"].value or 0) == len(of_verdict)
+    for line in read.tables["verdicts-by-document"].rows:
+        of_line = [
+            row
+            for row in verdicts
+            if (row["document"], row["verdict"]) == (line["Document"].text, line["Verdict"].text)
+        ]
+        assert int(line["Results"].value or 0) == len(of_line)
     assert "synthetic data" in read.text
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from zscope.app.cli.commands.compare import sentence
 from zscope.app.cli.main import program
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data" / "smf-sample.bin"
@@ -142,31 +141,14 @@ def test_a_run_cannot_be_compared_with_itself(store: Path) -> None:
     assert "'slow' cannot be compared with itself" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence_part"),
-    [
-        (
-            {},
-            "b, client: CPU per transaction 5.0 % below a (95 % interval: -7.0 to -3.0), distinguishable",
-        ),
-        ({"distinguishable": False, "high_pct": 1.0}, "-7.0 to +1.0), not distinguishable from noise"),
-        (
-            {"low_pct": None},
-            "b, client: CPU per transaction 5.0 % below a; too few intervals for a confidence interval",
-        ),
-        ({"role": "both"}, "b, both sides: CPU"),
-        (
-            {"change_pct": 0.0163, "low_pct": 0.0161, "high_pct": 0.7},
-            "CPU per transaction 0.02 % above a (95 % interval: +0.02 to +0.70), distinguishable",
-        ),
-    ],
-)
-def test_sentences_describe_a_change(values: dict[str, object], sentence_part: str) -> None:
-    row = {
-        "baseline": "a", "candidate": "b", "role": "client", "measure": "cpu_per_tran", "change_pct": -5.0,
-        "low_pct": -7.0, "high_pct": -3.0, "distinguishable": True,
-    }  # fmt: skip
-    assert sentence_part in sentence(row | values)
+def test_without_names_the_largest_change_is_compared(store: Path) -> None:
+    named = start("compare", "slow", "fast", "--store", store, "--format", "json")
+    assert json.loads(start("compare", "--store", store, "--format", "json").stdout) == json.loads(
+        named.stdout
+    )
+    one = start("compare", "slow", "--store", store)
+    assert one.exit_code == 12
+    assert "name two runs, or none" in one.stderr
 
 
 def test_unusable_runs_are_reported_if_a_run_is_missing(store: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.app.conftest import deep
@@ -12,16 +12,9 @@ from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 from tests.sample_stores import WORLD
 
-from zscope.app.dashboard.drawing import plain
-from zscope.app.dashboard.pages.benchmark.benchmark_page import by_reason, documents_by_verdict
-from zscope.app.dashboard.published import (
-    ResultRow,
-    filtered_results,
-    has_no_number,
-    published_results,
-    result_panels,
-)
-from zscope.pipelines.benchmark.wording import plain_title
+from zscope.app.dashboard.pages.benchmark.benchmark_page import FIGURES
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,49 +22,71 @@ if TYPE_CHECKING:
 RESULT = "tls31-tls13-vs-tls12-cpu"
 
 
-def _rows(store: Path) -> list[ResultRow]:
-    return filtered_results(published_results(data_of(store)), (), (), measured=False)
+def _results(store: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = data_of(store).metric("benchmark").to_pylist()
+    return rows
 
 
-def test_every_published_result_is_compared(world: Path) -> None:
-    rows = _rows(world)
-    assert len(rows) == 126
-    assert Counter(row["verdict"] for row in rows) == {
-        "agrees": 15, "differs": 2, "direction only": 30, "not comparable": 8, "no data": 71,
-    }  # fmt: skip
+def _drawn(store: Path) -> list[str]:
+    """The results in the figures of the page that have an axis."""
+    figures = [declared_figures()[card.figure] for row in FIGURES for card in row]
+    return [
+        row["id"]
+        for figure in figures
+        if figure.id.startswith("results-")
+        for row in figure_rows(data_of(store), figure, {}).rows
+    ]
 
 
-def test_each_result_is_drawn_once_or_listed(world: Path) -> None:
-    rows = _rows(world)
-    drawn = [one for panel in result_panels(rows) for one in panel.rows["id"].to_pylist()]
-    assert len(drawn) == len(set(drawn))
-    assert {row["id"] for row in rows} == {*drawn, *(row["id"] for row in rows if has_no_number(row))}
+def test_each_measured_result_is_in_one_figure(world: Path, systems: Path) -> None:
+    for store in (world, systems):
+        measured = [row["id"] for row in _results(store) if row["measured"]]
+        assert len(measured) > 40
+        assert sorted(_drawn(store)) == sorted(measured)
 
 
-def test_units_never_share_an_axis(world: Path) -> None:
-    unit_of = {row["id"]: row["measured_unit"] for row in _rows(world) if not has_no_number(row)}
-    for panel in result_panels(_rows(world)):
-        units = {unit_of.get(one, "words") for one in panel.rows["id"].to_pylist()}
-        assert len(units) == 1, panel.title
-        assert panel.title.startswith("Published value") == (units - {"pct", "words"} != set())
+def test_the_headline_has_the_numbers_of_the_verdicts(drawn_page: Open, world: Path) -> None:
+    rows = _results(world)
+    verdicts = Counter(row["verdict"] for row in rows)
+    matching = sum(row["direction_matches"] == "agrees" for row in rows)
+    said = words(drawn_page("benchmark", world))
+    headline = " ".join(str(table.value) for table in drawn_page("benchmark", world).table)
+    assert (
+        f"**126** published results: {verdicts['agrees']} agree, {verdicts['differs']} differ"
+        in said + headline
+    )
+    assert (
+        f"of {verdicts['direction only']} without a figure {matching} point the same way" in said + headline
+    )
+    assert "proves the arithmetic, not the published figure" in said + headline
 
 
-@pytest.mark.deep
-def test_results_from_captures_are_drawn_with_the_published_ones(systems: Path) -> None:
-    drawn = {
-        row["id"]: (panel.title, row)
-        for panel in result_panels(_rows(systems))
-        for row in panel.rows.to_pylist()
+def test_what_differs_is_first_and_the_farthest_of_it(world: Path) -> None:
+    assert FIGURES[0][0].figure == "differing"
+    rows = figure_rows(data_of(world), declared_figures()["differing"], {}).rows
+    assert {row["id"] for row in rows} == {
+        row["id"] for row in _results(world) if row["verdict"] == "differs"
     }
-    change, row = drawn["mq-8k-ecdhe-rsa-rt"]
-    assert change == drawn["rscs-t2-rscs"][0] == "Change (%)"
-    assert row["published"] == 8.71
-    assert row["agrees_from"] < row["value"] < row["agrees_to"]
-    time, row = drawn["mq-8k-per-negotiation"]
-    assert (time, row["published"], round(row["value"], 2)) == ("Published value (ms)", 3.6, 3.6)
-    assert row["agrees_from"] is None
-    assert drawn["mq-8k-interval"][0] == "Published value (messages)"
-    assert drawn["ztpf-sharedssl-thread-cap"][0] == "Share (%)"
+    distances = [abs(row["distance"]) for row in rows]
+    assert distances == sorted(distances, reverse=True)
+    assert min(distances) > 1
+
+
+def test_figures_of_documents_are_in_their_order(systems: Path) -> None:
+    places = {row["id"]: row["place"] for row in _results(systems)}
+    for document in ("mq", "rscs", "ztpf"):
+        rows = figure_rows(data_of(systems), declared_figures()[f"results-{document}"], {}).rows
+        assert [places[row["id"]] for row in rows] == sorted(places[row["id"]] for row in rows)
+        assert rows
+
+
+def test_a_click_on_a_result_opens_it(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world)
+    page.session_state["benchmark-picked"] = RESULT
+    page.run()
+    fine(page)
+    assert page.selectbox(key="benchmark_result").value == RESULT
+    assert "same result for client, server, both" in page.success[0].value
 
 
 @pytest.mark.deep
@@ -85,71 +100,24 @@ def test_a_result_of_captures_has_its_measures(drawn_page: Open, systems: Path) 
     assert figures["part"].tolist() == ["measure", "change", "check", "verdict"]
 
 
-def test_all_values_are_within_the_axis(world: Path, systems: Path) -> None:
-    for panel in (*result_panels(_rows(world)), *result_panels(_rows(systems))):
-        least, most = panel.ends
-        for name in ("published", "agrees_from", "agrees_to", "value", "low", "high"):
-            known = [number for number in panel.rows[name].to_pylist() if number is not None]
-            assert all(least <= number <= most for number in known), (panel.title, name)
-
-
-def test_verdicts_are_counted_and_results_without_a_number_listed(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("benchmark", world, {"benchmark_view": "Charts"})
-    assert "Published results 126" in words(page)
-    assert "With a measurement 51" in words(page)
-    counted = page.dataframe[0].value
-    assert dict(zip(counted["verdict"], counted["results"], strict=True))["agrees"] == 15
-    assert "Published without a number" in words(page)
-    assert len(page.get("vega_lite_chart")) == 8
-
-
-def test_documents_and_verdicts_are_a_grid(drawn_page: Open, world: Path) -> None:
-    rows = _rows(world)
-    counted = documents_by_verdict(rows).to_pylist()
-    assert sum(row["results"] for row in counted) == len(rows)
-    assert len(counted) == 5 * len({row["document"] for row in rows})
-    assert len(drawn_page("benchmark", world).get("vega_lite_chart")) == 1
-
-
-def test_what_differs_is_first_with_its_title(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("benchmark", world)
-    assert "Differs from what was published: 2" in words(page)
-    first = next(table.value for table in page.dataframe if "title" in table.value.columns)
-    assert set(first["id"]) == {"perf32-icsf-sessionobj-cpu-client", "tls31-network-share"}
-    assert plain_title(next(row for row in _rows(world) if row["id"] == RESULT)) == (
-        "TLSv1.3 1302 costs 16 % more CPU per connection than TLSv1.2 C030"
-    )
+def test_verdicts_and_documents_of_the_address_narrow_it(open_page: Open, world: Path) -> None:
+    page = open_page("benchmark", world, {"benchmark_verdict": ["no data"]})
+    assert page.button_group(key="benchmark_verdict").value == ["no data"]
+    [listed] = [frame.value for frame in page.dataframe if "why" in frame.value.columns]
+    assert set(listed["verdict"]) == {"no data"}
+    assert "Nothing that was measured differs." in words(page)
+    page.multiselect(key="benchmark_document").set_value(["RSCS TCPNJE Encryption"]).run()
+    fine(page)
+    [listed] = [frame.value for frame in page.dataframe if "why" in frame.value.columns]
+    assert len(listed) == 20
 
 
 def test_every_result_without_a_comparison_has_a_reason(drawn_page: Open, world: Path) -> None:
-    groups = by_reason(_rows(world))
-    assert sum(map(len, groups.values())) == 8 + 71
-    assert "Not compared: 79" in words(drawn_page("benchmark", world))
-    labels = [expander.label for expander in drawn_page("benchmark", world).expander]
-    for reason, of_reason in groups.items():
-        assert f"{plain(reason, 300)}: {len(of_reason)}" in labels
-
-
-def test_verdicts_of_the_address_narrow_it(open_page: Open, world: Path) -> None:
-    page = open_page("benchmark", world, {"benchmark_verdict": ["differs"]})
-    assert page.button_group(key="benchmark_verdict").value == ["differs"]
-    tables = [table.value for table in page.dataframe if "agrees_from" in table.value.columns]
-    assert [name for table in tables for name in table["id"]] == [
-        "perf32-icsf-sessionobj-cpu-client",
-        "tls31-network-share",
-    ]
-    page.button_group(key="benchmark_verdict").set_value(["no data"]).run()
-    fine(page)
-    page.toggle(key="benchmark_measured").set_value(True).run()
-    fine(page)
-    assert "No published result matches all filters" in words(page)
-
-
-def test_documents_can_be_chosen(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("benchmark", world, {"benchmark_document": ["RSCS TCPNJE Encryption"]})
-    assert [expander.label for expander in page.expander if " measured)" in expander.label] == [
-        "**RSCS TCPNJE Encryption** (0 of 20 measured)"
-    ]
+    page = drawn_page("benchmark", world)
+    [listed] = [frame.value for frame in page.dataframe if "why" in frame.value.columns]
+    open_ = [row["id"] for row in _results(world) if row["verdict"] in ("not comparable", "no data")]
+    assert sorted(listed["id"]) == sorted(open_)
+    assert all(listed["why"])
 
 
 def test_a_result_has_its_arithmetic_down_to_the_intervals(drawn_page: Open, world: Path) -> None:
@@ -211,7 +179,7 @@ def test_without_runs_the_page_shows_how_to_name_them(
 ) -> None:
     page = drawn_page("benchmark", request.getfixturevalue(store))
     assert "zscope runs add" in words(page)
-    assert "Published results 126" in words(page)
+    assert "There is no measurement yet" in words(page)
 
 
 @pytest.mark.deep

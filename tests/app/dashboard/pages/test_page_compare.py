@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.app.dashboard.conftest import Open, fine, words
@@ -12,7 +13,7 @@ from tests.app.dashboard.page_helpers import data_of
 from tests.marking import deep_except
 from tests.sample_stores import WORLD
 
-from zscope.app.dashboard.pages.compare import intervals, measured_pairs, newest_pair, runs
+from zscope.app.dashboard.pages.compare import intervals, runs
 from zscope.app.dashboard.tags import side_by_side
 
 if TYPE_CHECKING:
@@ -40,31 +41,32 @@ workload = "CRR40(64B/8kB)"
 """
 
 
-def test_at_first_the_newest_pair_of_one_workload_is_compared(drawn_page: Open, world: Path) -> None:
-    result = runs(data_of(world))
-    assert result[0].name == "rr-osh-z31"
-    pair = newest_pair(result, measured_pairs(data_of(world)))
-    assert pair is not None
-    assert [run.name for run in pair] == ["rr-osh", "rr-osh-z31"]
+def test_at_first_the_pair_with_the_largest_change_is_compared(drawn_page: Open, world: Path) -> None:
+    workloads = {run.name: run.workloads for run in runs(data_of(world))}
+    rows = (
+        data_of(world)
+        .metric("run_comparison", where="measure = 'cpu_per_tran' AND role = 'both'")
+        .to_pylist()
+    )
+    largest = max(
+        abs(math.log1p(row["change_pct"] / 100))
+        for row in rows
+        if row["change_pct"] is not None and workloads[row["baseline"]] & workloads[row["candidate"]]
+    )
     page = drawn_page("compare", world)
-    assert [page.selectbox(key=key).value for key in PAIR] == ["rr-osh", "rr-osh-z31"]
+    baseline, candidate = (page.selectbox(key=key).value for key in PAIR)
+    [shown] = [row for row in rows if (row["baseline"], row["candidate"]) == (baseline, candidate)]
+    assert abs(math.log1p(shown["change_pct"] / 100)) == pytest.approx(largest)
     assert len(page.get("vega_lite_chart")) == 2
 
 
-@pytest.mark.deep
-def test_runs_without_a_common_measure_are_not_the_first_pair(drawn_page: Open, systems: Path) -> None:
-    """Runs of z/TPF have the same kind of workload, but no CPU data, counts or connections."""
-    data = data_of(systems)
-    assert not [pair for pair in measured_pairs(data) if pair[0].startswith("ztpf")]
-    pair = newest_pair(runs(data), measured_pairs(data))
-    shown = [drawn_page("compare", systems).selectbox(key=key).value for key in PAIR]
-    assert pair is None or shown == [run.name for run in pair]
+def _compared(store: Path, pair: dict[str, str], side: str) -> dict[str, dict[str, Any]]:
+    where = f"baseline = '{pair['compare_a']}' AND candidate = '{pair['compare_b']}' AND role = '{side}'"
+    return {row["measure"]: row for row in data_of(store).metric("run_comparison", where=where).to_pylist()}
 
 
-def test_numbers_are_those_of_the_command(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("compare", world, PAIR)
-    shown = page.dataframe[0].value.set_index("measure")
-    change, low, high = (shown.loc["cpu_per_tran", f"{name}_pct"] for name in ("change", "low", "high"))
+def test_numbers_are_those_of_the_runs(drawn_page: Open, world: Path) -> None:
+    cpu = _compared(world, PAIR, "both")["cpu_per_tran"]
     manifest = json.loads((WORLD / "manifest.json").read_text(encoding="utf-8"))
     before, after = (
         sum(side["cpu_us_per_transaction"] for side in run["sides"].values())
@@ -72,41 +74,40 @@ def test_numbers_are_those_of_the_command(drawn_page: Open, world: Path) -> None
         for run in manifest["runs"]
         if run["name"] == name
     )
-    assert change == pytest.approx(100 * (after / before - 1), abs=0.05)
-    assert low < change < high
-    assert (
-        f"CPU per transaction: {change:.1f} % more in B than in A (95 %: {low:+.1f} to {high:+.1f}), "
-        "**more than noise**" in words(page)
+    assert cpu["change_pct"] == pytest.approx(100 * (after / before - 1), abs=0.05)
+    sentences = drawn_page("compare", world, PAIR).dataframe[0].value["sentence"].tolist()
+    assert sentences[0] == (
+        f"tls13-full, both sides: CPU per transaction {cpu['change_pct']:.1f} % above tls12-ecdhe-full "
+        f"(95 % interval: {cpu['low_pct']:+.1f} to {cpu['high_pct']:+.1f})"
     )
 
 
-def test_no_change_is_written_as_zero_that_is_more_than_noise(drawn_page: Open, world: Path) -> None:
-    shown = words(drawn_page("compare", world, ALIKE))
-    changes = [line for line in shown.splitlines() if "more than noise" in line]
-    assert changes
-    assert not [line for line in changes if re.search(r" 0\.0+ % (more|less)", line)]
-
-
-def test_remarks_about_all_measures_are_shown_once(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("compare", world, ALIKE)
-    [remarks] = set(page.dataframe[0].value["remarks"])
-    assert "left out" in remarks
-    assert words(page).count("intervals left out") == remarks.count("intervals left out") > 0
+def test_a_change_that_runs_cannot_show_is_not_written_as_zero(drawn_page: Open, world: Path) -> None:
+    small = [
+        row for row in _compared(world, ALIKE, "both").values() if row["visibility"] == "no visible change"
+    ]
+    assert small
+    sentences = drawn_page("compare", world, ALIKE).dataframe[0].value["sentence"].tolist()
+    for row in small:
+        assert row["sentence"] in sentences
+        assert "no visible change; one below" in row["sentence"]
+    assert not [each for each in sentences if re.search(r" -?0\.0+ %", each)]
 
 
 def test_one_side_can_be_chosen(drawn_page: Open, world: Path) -> None:
     page = drawn_page("compare", world, PAIR | {"compare_side": "server"})
-    assert "CPU per transaction: 0.7 % less in B than in A (95 %: -2.0 to +0.7), within the noise" in words(
-        page
+    said = page.dataframe[0].value["sentence"][0]
+    assert said.startswith(
+        "tls13-full, server: CPU per transaction as of tls12-ecdhe-full: no visible change"
     )
-    drawn = page.dataframe[2].value
+    drawn = page.dataframe[1].value
     assert drawn["side"].unique().tolist() == ["server SRV1"]
 
 
 def test_other_measures_of_the_intervals_can_be_shown(drawn_page: Open, world: Path) -> None:
     page = drawn_page("compare", world, PAIR | {"compare_shown": "Latency"})
     assert page.button_group(key="compare_shown").value == "latency"
-    assert "latency" in page.dataframe[2].value.columns
+    assert "latency" in page.dataframe[1].value.columns
 
 
 def test_unused_intervals_are_marked_with_the_reason(world: Path) -> None:
@@ -121,7 +122,7 @@ def test_unused_intervals_are_marked_with_the_reason(world: Path) -> None:
 
 def test_different_tags_are_marked(drawn_page: Open, world: Path) -> None:
     page = drawn_page("compare", world, PAIR)
-    tags = page.dataframe[3].value.set_index("tag")
+    tags = page.dataframe[2].value.set_index("tag")
     assert tags.loc["cipher"].tolist() == ["≠ differs", "C030", "1302"]
     assert tags.loc["client system"].tolist() == ["= same", "CLI1", "CLI1"]
 

@@ -6,10 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.dashboard.conftest import Open, fine, words
-from tests.app.dashboard.page_helpers import data_of
-
-from zscope.app.dashboard.pages import mq_channels as mq
-from zscope.app.dashboard.pages.mq_channels import tasks_over_time
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,15 +15,14 @@ def test_round_trips_tasks_and_published_results_are_shown(drawn_page: Open, sys
     page = drawn_page("mq_channels", systems)
     said = words(page)
     for title in (
-        "Time added to a round trip by a cipher",
-        "Cost of negotiating",
-        "Tasks of the channel initiator",
+        "What does a cipher add to a round trip of MQ?",
+        "What negotiating the secret key costs",
+        "SSL tasks over time",
         "Key resets",
+        "contradict themselves",
     ):
         assert title in said
-    assert len(page.get("vega_lite_chart")) >= 3
-    assert "Contradictions within the source" in " ".join(each.label for each in page.expander)
-    assert "ms is what both channel pairs take" in said
+    assert len(page.get("vega_lite_chart")) == 5
 
 
 def test_negotiations_have_their_published_results(drawn_page: Open, systems: Path) -> None:
@@ -57,16 +52,6 @@ def test_resets_follow_the_chosen_number_of_bytes(open_page: Open, systems: Path
 
 def test_without_data_the_page_shows_what_to_load(drawn_page: Open, empty: Path) -> None:
     page = drawn_page("mq_channels", empty)
-    assert "There is no data about MQ channels" in words(page)
+    assert "It needs measured round trips of MQ" in words(page)
+    assert "SMF 115 subtype 231" in words(page)
     assert not page.number_input
-
-
-def test_tasks_are_drawn_by_interval_unless_there_are_too_many(
-    systems: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = data_of(systems)
-    column, result = tasks_over_time(data)
-    assert (column, len(set(result[column].to_pylist()))) == ("interval_end_utc", 14)
-    monkeypatch.setattr(mq, "_MOST_POINTS", 10)
-    column, result = tasks_over_time(data)
-    assert (column, len(set(result[column].to_pylist()))) == ("day", 1)

@@ -8,7 +8,9 @@ import pytest
 from tests.app.dashboard.conftest import Open, fine, words
 from tests.app.dashboard.page_helpers import data_of
 
-from zscope.app.dashboard.pages.ztpf_floods import curves, floods
+from zscope.app.dashboard.pages.ztpf_floods import curves
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 
 if TYPE_CHECKING:
@@ -17,12 +19,10 @@ if TYPE_CHECKING:
 
 @pytest.mark.deep
 def test_cost_of_each_case_is_shown(drawn_page: Open, systems: Path) -> None:
-    page = drawn_page("zvm_links", systems)
-    assert len(page.get("vega_lite_chart")) >= 2
-    [cost] = [frame.value for frame in page.dataframe if "cpu_per_tx" in frame.value.columns]
-    combined = cost[cost["server"] == "combined"].set_index("run")["cpu_per_tx"].round(3)
-    assert combined["rscs-case-2A"] == 0.257
-    assert "channel path shared with other partitions" in words(page)
+    assert len(drawn_page("zvm_links", systems).get("vega_lite_chart")) == 2
+    rows = figure_rows(data_of(systems), declared_figures()["zvm-cost"], {}).rows
+    combined = sum(row["cpu_per_tx"] for row in rows if row["run"] == "rscs-case-2A")
+    assert round(combined, 3) == 0.257
 
 
 @pytest.mark.deep
@@ -38,14 +38,14 @@ def test_two_cases_are_compared_as_in_the_published_tables(open_page: Open, syst
 
 
 def test_without_links_the_page_shows_what_to_load(drawn_page: Open, empty: Path) -> None:
-    assert "There are no z/VM links" in words(drawn_page("zvm_links", empty))
+    assert "It needs the reports FCX112 and FCX215" in words(drawn_page("zvm_links", empty))
 
 
 def test_floods_are_figures_and_curves(drawn_page: Open, systems: Path) -> None:
     page = drawn_page("ztpf_floods", systems)
     assert len(page.get("vega_lite_chart")) >= 3
-    [figures] = [frame.value for frame in page.dataframe if "ecb_seconds_per_session" in frame.value.columns]
-    peaks = figures.set_index("series")["peak_ecbs"]
+    rows = figure_rows(data_of(systems), declared_figures()["ztpf-floods"], {}).rows
+    peaks = {row["series"]: row["peak_ecbs"] for row in rows}
     assert (peaks["ztpf-ecbs-before"], peaks["ztpf-ecbs-with"]) == (2500, 100)
     assert "ECBs in use" in words(page)
     [changes] = [
@@ -58,7 +58,7 @@ def test_floods_are_figures_and_curves(drawn_page: Open, systems: Path) -> None:
 
 
 def test_without_floods_the_page_shows_what_to_load(drawn_page: Open, empty: Path) -> None:
-    assert "There are no z/TPF floods" in words(drawn_page("ztpf_floods", empty))
+    assert "It needs samples of the ECBs in use" in words(drawn_page("ztpf_floods", empty))
 
 
 def test_a_long_series_is_thinned_and_keeps_its_highest_sample(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_long_series_is_thinned_and_keeps_its_highest_sample(tmp_path: Path) -
     (tmp_path / "long.csv").write_text("\n".join(lines), encoding="utf-8")
     ingest(tmp_path / "store", [tmp_path / "long.csv"], IngestOptions(selection=row_selection(None)))
     data = data_of(tmp_path / "store")
-    [(sessions, drawn)] = curves(data, floods(data), "ecbs_in_use")
+    [(sessions, drawn)] = curves(data, data.metric("ztpf_flood"), "ecbs_in_use")
     assert sessions is None
     assert drawn.num_rows == 1_000
     peak = max(drawn.to_pylist(), key=lambda row: row["ecbs_in_use"])

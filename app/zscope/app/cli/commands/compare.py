@@ -10,7 +10,7 @@ from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import open_session, prepare_metric, query_table, store_option
 from zscope.app.shared.default_store import unusable_runs
-from zscope.app.shared.percent_changes import decimals
+from zscope.app.shared.largest_change import LARGEST_CHANGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ESSENTIAL = (
     "role", "measure", "unit", "baseline_value", "candidate_value", "change_pct", "low_pct", "high_pct",
+    "visibility",
 )  # fmt: skip
 ROLES = ("client", "server", "both")
 _ROWS = """
@@ -28,13 +29,12 @@ FROM run_comparison
 WHERE baseline = ? AND candidate = ? AND (? IS NULL OR role = ?)
 ORDER BY role, measure
 """
-_MEASURES = {"cpu_per_tran": "CPU per transaction", "transaction_rate": "transactions per second"}
+_SAID = ("cpu_per_tran", "transaction_rate")
 """The measures that are printed as a sentence too."""
 
 
 @click.command()
-@click.argument("baseline", metavar="RUN_A")
-@click.argument("candidate", metavar="RUN_B")
+@click.argument("runs", metavar="[RUN_A RUN_B]", nargs=-1)
 @click.option(
     "--role",
     type=click.Choice(ROLES),
@@ -42,13 +42,14 @@ _MEASURES = {"cpu_per_tran": "CPU per transaction", "transaction_rate": "transac
 )
 @store_option
 @row_options
-def command(baseline: str, candidate: str, *, role: str | None, store: Path, output: Output) -> int:
+def command(runs: tuple[str, ...], *, role: str | None, store: Path, output: Output) -> int:
     """Compare two benchmark runs, with confidence intervals.
 
-    RUN_A is the baseline; RUN_B is compared with it. Prints one row for each side and measure: CPU per
+    RUN_A is the baseline; RUN_B is compared with it. Without names, these are the two runs of one workload
+    with the largest change in CPU per transaction. Prints one row for each side and measure: CPU per
     transaction (microseconds of general-purpose processors and of zIIPs), transactions and bytes per second,
     and the duration of connections. Each row has the change in percent, its 95 % confidence interval, and
-    whether the change is distinguishable from noise.
+    whether the runs could show it: a smaller change than smallest_visible_pct is no visible change.
 
     A change is refused if the sources of a run contradict each other: SMF 119-2 against zERT or SMF 119-5,
     intervals with twice the usual CPU time per transaction, or a wrong clock. The column `remarks` states the
@@ -57,15 +58,19 @@ def command(baseline: str, candidate: str, *, role: str | None, store: Path, out
 
     \b
     Examples:
+      zscope compare
       zscope compare tls12-full tls13-full
       zscope compare tls12-full tls13-full --role client --format json
 
     The exit code is 4 if there is too little data to compare or a change is refused, and 12 if there is no
     such run.
     """
+    if len(runs) not in (0, 2):
+        raise click.UsageError("name two runs, or none for the two with the largest change")
     with open_session(store) as session:
-        _check_known(session, store, baseline, candidate)
+        _check_known(session, store, *runs)
         prepare_metric(session, "run_comparison")
+        baseline, candidate = runs or _largest_change(session)
         table = query_table(session, _ROWS, [baseline, candidate, role, role])
         if not table.num_rows:
             raise NothingDoneError(_why_not(session, baseline, candidate, role))
@@ -82,31 +87,15 @@ def command(baseline: str, candidate: str, *, role: str | None, store: Path, out
         click.echo(f"refused: {measures}: {_remarks(refused)}", err=True)
     if output.on_terminal:
         for row in rows:
-            if row["measure"] in _MEASURES and row["change_pct"] is not None:
-                click.echo(sentence(row), err=True)
+            if row["measure"] in _SAID and row["change_pct"] is not None:
+                click.echo(row["sentence"], err=True)
     return ExitCode.WARNINGS if refused else ExitCode.OK
 
 
-def sentence(row: Mapping[str, Any]) -> str:
-    """Describe a row of the comparison in a sentence.
-
-    >>> row = {"baseline": "a", "candidate": "b", "role": "both", "measure": "cpu_per_tran"}
-    >>> sentence(row | {"change_pct": 12.34, "low_pct": None})
-    'b, both sides: CPU per transaction 12.3 % above a; too few intervals for a confidence interval'
-    """
-    sides = {"both": "both sides"}.get(row["role"], row["role"])
-    change = row["change_pct"]
-    direction = "above" if change >= 0 else "below"
-    digits = decimals(change, row["low_pct"], row.get("high_pct"))
-    text = (
-        f"{row['candidate']}, {sides}: {_MEASURES[row['measure']]} {abs(change):.{digits}f} % {direction} "
-        f"{row['baseline']}"
-    )
-    if row["low_pct"] is None:
-        return f"{text}; too few intervals for a confidence interval"
-    verdict = "distinguishable" if row["distinguishable"] else "not distinguishable"
-    interval = f"{row['low_pct']:+.{digits}f} to {row['high_pct']:+.{digits}f}"
-    return f"{text} (95 % interval: {interval}), {verdict} from noise"
+def _largest_change(session: Session) -> tuple[str, str]:
+    for row in query_table(session, LARGEST_CHANGE.format(found="run_comparison")).to_pylist():
+        return row["baseline"], row["candidate"]
+    raise NothingDoneError("no two runs have a change in CPU per transaction: zscope runs lists the runs")
 
 
 def _check_known(session: Session, store: Path, *names: str) -> None:

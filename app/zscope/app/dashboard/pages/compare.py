@@ -1,17 +1,15 @@
-"""Compare runs: the differences between two benchmark runs, and whether they are more than noise."""
+"""Compare runs: the differences between two benchmark runs, and whether the runs could show them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
-import pyarrow as pa
-import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean, grid, no_data, picture, plain, synthetic_badge
+from zscope.app.dashboard.drawing import clean, grid, no_data, plain, synthetic_badge
+from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.run_intervals import (
     MEASURES,
@@ -20,22 +18,17 @@ from zscope.app.dashboard.run_intervals import (
     interval_table,
     warn_about_unusable_runs,
 )
-from zscope.app.dashboard.style import BLUE, GREY, ORANGE, colours, values
 from zscope.app.dashboard.tags import side_by_side
-from zscope.app.shared.percent_changes import decimals
+from zscope.app.shared.largest_change import LARGEST_CHANGE
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    import pyarrow as pa
+
     from zscope.app.dashboard.page_data import PageData
-    from zscope.app.dashboard.style import Chart
-
-
-LEFT_OUT = "left_out_hour"
-NOISE = {True: "more than noise", False: "within noise", None: "no interval"}
-"""Labels of the values of `distinguishable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +65,6 @@ def runs(data: PageData) -> list[BenchmarkRun]:
     return sorted(every, key=lambda run: (run.to_utc, run.name), reverse=True)
 
 
-def measured_pairs(data: PageData) -> set[tuple[str, str]]:
-    """Return the names of the baseline and the candidate of all pairs with a measure that can be compared."""
-    table = data.metric("run_comparison", where="change_pct IS NOT NULL")
-    return set(zip(table["baseline"].to_pylist(), table["candidate"].to_pylist(), strict=True))
-
-
-def newest_pair(
-    newest_first: Sequence[BenchmarkRun], measured: Collection[tuple[str, str]]
-) -> tuple[BenchmarkRun, BenchmarkRun] | None:
-    """Return the two newest runs that can be compared, the older first; preferably of the same workload."""
-    pairs = [
-        (older, newer)
-        for n, newer in enumerate(newest_first)
-        for older in newest_first[n + 1 :]
-        if (older.name, newer.name) in measured
-    ]
-    alike = (
-        pair for pair in pairs if pair[0].sides & pair[1].sides and pair[0].workloads & pair[1].workloads
-    )
-    comparable = (pair for pair in pairs if pair[0].sides & pair[1].sides)
-    return next(alike, None) or next(comparable, None)
-
-
 def _run(name: str, sides: Sequence[dict[str, Any]], machines: dict[str, list[str]]) -> BenchmarkRun:
     tags = [tag for side in sides for tag in side["tags"] or ()]
     for side in sides:
@@ -119,100 +89,25 @@ def _same(workload: str | None) -> str | None:
     return workload and workload.replace(" ", "").upper()
 
 
-def differences(data: PageData, baseline: str, candidate: str) -> pa.Table:
-    """Return a row for each side and measure that two runs have in common."""
-    table = data.metric(
-        "run_comparison", where=f"baseline = {literal(baseline)} AND candidate = {literal(candidate)}"
-    )
-    order = list(MEASURES)
-    measures = table["measure"].to_pylist()
-    ranks = [order.index(name) if name in order else len(order) for name in measures]
-    titles = [MEASURES.get(name, name) for name in measures]
-    noise = [NOISE[value] for value in table["distinguishable"].to_pylist()]
-    table = table.append_column("measured", pa.array(titles, pa.string()))
-    table = table.append_column("noise", pa.array(noise, pa.string()))
-    return table.take(pc.sort_indices(pa.array(ranks, pa.int64())))
-
-
-def compared_sides(differences: pa.Table) -> tuple[str, ...]:
-    """Return the sides that were compared; `both` is the sum of client and server."""
-    present = set(differences["role"].to_pylist())
-    return tuple(role for role in ("both", "client", "server") if role in present)
-
-
 def intervals(data: PageData, starts: Mapping[str, datetime]) -> pa.Table:
     """Return the intervals of runs with their measures; `starts` is the start of each run by name."""
     names = ", ".join(literal(name) for name in starts)
     return interval_table(data.metric("run_interval", where=f"name IN ({names})").to_pylist(), starts)
 
 
+FIGURES = ((Card("compared-runs", 3), Card("compared-sentences", 2)),)
+LEFT_OUT = ((Card("left-out-hours"),),)
 PAGE = Page(title="Compare runs", icon="compare_arrows", area="Benchmark", order=20, filtered=False)
 
 
-_NOISE_COLOURS = dict(zip(NOISE.values(), (BLUE, GREY, ORANGE), strict=True))
-_NOISE_SHAPES = ["diamond", "circle", "cross"]
-
-
-def drawn(shown: pa.Table) -> Chart:
-    """Return the change of each measure as a point with its interval."""
-    base = alt.Chart(values(shown)).encode(
-        y=alt.Y("measured:N", title=None, sort=list(MEASURES.values()), axis=alt.Axis(labelLimit=200)),
-        color=alt.Color("noise:N", title="The change is", scale=colours(_NOISE_COLOURS)),
-        tooltip=[
-            alt.Tooltip("measured:N", title="Measure"),
-            alt.Tooltip("change_pct:Q", title="Change (%)", format="+.2f"),
-            alt.Tooltip("low_pct:Q", title="From (%)", format="+.2f"),
-            alt.Tooltip("high_pct:Q", title="To (%)", format="+.2f"),
-            alt.Tooltip("noise:N", title="The change is"),
-            alt.Tooltip("remarks:N", title="Remarks"),
-        ],
-    )
-    x = alt.X(
-        "change_pct:Q", title="Change from A to B (%), with its 95 % interval", scale=alt.Scale(zero=True)
-    )
-    zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY, strokeDash=[6, 4])
-    layers = [
-        zero.encode(x=alt.X("zero:Q")),
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low_pct:Q"), x2=alt.X2("high_pct:Q")),
-        base.mark_point(filled=True, size=110, opacity=1).encode(
-            x=x,
-            shape=alt.Shape(
-                "noise:N", title="The change is",
-                scale=alt.Scale(domain=list(_NOISE_COLOURS), range=_NOISE_SHAPES),
-            ),
-        ),
-    ]  # fmt: skip
-    return alt.layer(*layers, height=60 + 34 * shown.num_rows)
-
-
-def sentence(row: dict[str, Any]) -> str:
-    """Return a row of the comparison in words."""
-    remarks = f" ({plain(row['remarks'], 300)})" if row["remarks"] else ""
-    change = row["change_pct"]
-    if change is None:
-        return f"{row['measured']}: nothing to compare{remarks}."
-    digits = decimals(change, row["low_pct"], row["high_pct"])
-    text = f"{row['measured']}: {abs(change):.{digits}f} % {'more' if change >= 0 else 'less'} in B than in A"
-    if row["low_pct"] is None:
-        return f"{text}; too few intervals to compare with the noise{remarks}."
-    verdict = "**more than noise**" if row["distinguishable"] else "within the noise"
-    interval = f"{row['low_pct']:+.{digits}f} to {row['high_pct']:+.{digits}f}"
-    return f"{text} (95 %: {interval}), {verdict}{remarks}."
-
-
 _SIDES = ("both", "client", "server")
-_TABLE = (
-    "measured", "baseline_value", "candidate_value", "unit", "change_pct", "low_pct", "high_pct", "noise",
-    "status", "untrimmed_change_pct", "baseline_intervals",
-    "baseline_left_out", "candidate_intervals", "candidate_left_out", "remarks",
-)  # fmt: skip
 _ENOUGH = 2
 
 
 def render(data: PageData) -> None:
     """Draw the page."""
     _compared(data)
-    _left_out(data)
+    draw_figures(data, LEFT_OUT)
 
 
 def _compared(data: PageData) -> None:
@@ -229,18 +124,22 @@ def _compared(data: PageData) -> None:
     baseline, candidate = pair
     if baseline.synthetic or candidate.synthetic:
         synthetic_badge()
-    table = differences(data, baseline.name, candidate.name)
-    if table.num_rows:
-        _differences(data, table, baseline, candidate)
+    of_pair = f"baseline = {literal(baseline.name)} AND candidate = {literal(candidate.name)}"
+    sides = data.found("run_comparison", "SELECT DISTINCT role FROM found", where=of_pair)["role"].to_pylist()
+    if sides:
+        _differences(data, of_pair, sides, (baseline, candidate))
     else:
         st.info(_why_not(baseline, candidate), icon=":material/link_off:")
     _environments(baseline, candidate)
 
 
 def _pair(data: PageData, every: list[BenchmarkRun]) -> tuple[BenchmarkRun, BenchmarkRun] | None:
-    """The two chosen runs; by default the newest two that can be compared."""
+    """The two chosen runs; by default those with the largest change in CPU per transaction."""
     names = [run.name for run in every]
-    older, newer = newest_pair(every, measured_pairs(data)) or (every[1], every[0])
+    by_name = {run.name: run for run in every}
+    largest = data.found("run_comparison", LARGEST_CHANGE.format(found="found")).to_pylist()
+    first = [(by_name[row["baseline"]], by_name[row["candidate"]]) for row in largest]
+    older, newer = first[0] if first else (every[1], every[0])
     chosen = [
         column.selectbox(
             title, names, index=names.index(first.name), key=key, format_func=clean, bind="query-params",
@@ -251,7 +150,6 @@ def _pair(data: PageData, every: list[BenchmarkRun]) -> tuple[BenchmarkRun, Benc
             (older, newer), ("The run to compare with.", "The run to compare."), strict=True,
         )
     ]  # fmt: skip
-    by_name = {run.name: run for run in every}
     baseline, candidate = by_name[chosen[0] or older.name], by_name[chosen[1] or newer.name]
     if baseline is candidate:
         st.info("Both are the same run: choose two different runs.", icon=":material/link_off:")
@@ -270,37 +168,21 @@ def _why_not(baseline: BenchmarkRun, candidate: BenchmarkRun) -> str:
     return f"These runs cannot be compared: they need a side and the kind of workload in common. {described}."
 
 
-def _differences(data: PageData, table: pa.Table, baseline: BenchmarkRun, candidate: BenchmarkRun) -> None:
-    sides = compared_sides(table)
+def _differences(
+    data: PageData, of_pair: str, sides: Sequence[str], runs_: tuple[BenchmarkRun, BenchmarkRun]
+) -> None:
+    first = next(side for side in _SIDES if side in sides)
     side: str = st.segmented_control(
-        "Side", _SIDES, default=sides[0], required=True, key="compare_side", bind="query-params",
+        "Side", _SIDES, default=first, required=True, key="compare_side", bind="query-params",
         persist_state="session",
         help="Both: CPU time is client plus server, everything else is measured at the client.",
     )  # fmt: skip
-    shown = table.filter(pc.field("role") == side)
-    if not shown.num_rows:
+    if side not in sides:
         st.info(f"The two runs have no {side} side in common, only: {', '.join(sides)}.")
         return
-    st.header("Changes from A to B")
-    words = "Percent change of each measure with its 95 % interval."
-    picture(drawn(shown), shown, "compare-differences", words, sources=["run_comparison"])
-    rows = shown.to_pylist()
-    [remarks, *others] = {row["remarks"] for row in rows}
-    if remarks and not others:
-        rows = [row | {"remarks": None} for row in rows]
-    st.markdown("\n".join(f"- {sentence(row)}" for row in rows))
-    if remarks and not others:
-        st.caption(f"All measures: {plain(remarks, 300)}.")
-    names = {"measured": "Measure", "baseline_value": "A", "candidate_value": "B", "noise": "Noise"}
-    grid(shown.select(_TABLE), "compare-values", sources=["run_comparison"],
-         config={key: _column(key, name) for key, name in names.items()})  # fmt: skip
-    _intervals(data, side, baseline, candidate)
-
-
-def _column(key: str, name: str) -> Any:  # noqa: ANN401 - a dictionary of Streamlit
-    if key.endswith("_value"):
-        return st.column_config.NumberColumn(name, format="%.5g")
-    return st.column_config.TextColumn(name)
+    where = f"{of_pair} AND role = {literal(side)}"
+    draw_figures(data, [[replace(card, where=where) for card in row] for row in FIGURES])
+    _intervals(data, side, *runs_)
 
 
 def _intervals(data: PageData, side: str, baseline: BenchmarkRun, candidate: BenchmarkRun) -> None:
@@ -316,14 +198,6 @@ def _intervals(data: PageData, side: str, baseline: BenchmarkRun, candidate: Ben
         "at its start or end, or have no CPU data. The tooltip and the data below show the reason."
     )
     draw_intervals(table.take(of_side), measure, (baseline.name, candidate.name), "compare-intervals")
-
-
-def _left_out(data: PageData) -> None:
-    """Draw the hours that shares, rates and prices leave out, because they have benchmark runs."""
-    hours = data.metric(LEFT_OUT, ["system"])
-    if hours.num_rows:
-        st.header("Hours that figures of production leave out")
-        grid(hours, "compare-left-out", sources=[LEFT_OUT])
 
 
 def _environments(baseline: BenchmarkRun, candidate: BenchmarkRun) -> None:

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain
-from zscope.app.dashboard.published import published_section
+from zscope.app.dashboard.drawing import grid, number, picture, plain
+from zscope.app.dashboard.figure_cards import Card, draw_figures
+from zscope.app.dashboard.pages.benchmark.benchmark_page import open_result
 from zscope.app.dashboard.registry import Needed, Page
 from zscope.app.dashboard.style import BLUE, ORANGE, colours, reference_line, spread_colours, values
 from zscope.app.dashboard.tiles import tile
@@ -47,19 +48,13 @@ PAGE = Page(
     needs=Needed(tables=("ztpf_series",), brought_by="time series of ECBs or TLS sessions"),
 )  # fmt: skip
 
-AREA = "z/TPF"
+FIGURES = (
+    (Card("ztpf-floods"), Card("results-ztpf", pick=open_result)),
+    (Card("ztpf-changes"), Card("conflicts", where="area = 'z/TPF'")),
+)
 _STEPS = 1_000
 _MEASURED, _MODEL = "Floods", "Flood model"
 _CURVES = {"ecbs_in_use": "ECBs in use", "tls_starts_completed": "TLS sessions started"}
-_OF_FLOODS = (
-    "series", "system", "sessions", "peak_ecbs", "duration_s", "ecb_seconds", "ecb_seconds_per_session",
-    "starts_per_s", "gaps", "remarks",
-)  # fmt: skip
-"""The most important columns; the download contains all."""
-_OF_CHANGES = (
-    "series", "against", "throughput_gain_pct", "elapsed_ratio", "peak_change_pct", "duration_change_pct",
-    "ecb_seconds_change_pct", "excess_change_pct",
-)  # fmt: skip
 _INPUT_TITLES = {
     "sessions": "Session requests", "burst_s": "Burst (s)", "network_ms": "Network wait (ms)",
     "cpu_ms": "Processor time (ms)", "daemons": "Daemons", "workers": "Worker threads each",
@@ -105,11 +100,6 @@ _FIGURES = {
 """The published figures: before PJ48040, and with it."""
 
 
-def floods(data: PageData) -> pa.Table:
-    """Return the figures of each series."""
-    return data.metric("ztpf_flood")
-
-
 def curves(data: PageData, series: pa.Table, column: str) -> Iterator[tuple[int | None, pa.Table]]:
     """Yield the samples of one column, for each number of sessions.
 
@@ -148,29 +138,13 @@ def render(data: PageData) -> None:
 
 
 def _measured_floods(data: PageData) -> None:
-    series = floods(data)
-    if series.num_rows:
-        st.header("Floods")
-        grid(series, "ztpf-floods", sources=["ztpf_flood"], columns=_OF_FLOODS)
-        _changes(series)
-        for column, title in _CURVES.items():
-            st.header(title)
-            for sessions, samples in curves(data, series, column):
-                _curve(samples, column, title, sessions)
-    else:
-        no_data(
-            "There are no z/TPF floods. They need samples of the ECBs in use or of the TLS sessions started "
-            "over time, as CSV, as an export of a Grafana panel, or as JSON lines.",
-            "zscope ingest --run before ecb-series.csv",
-        )
-    published_section(data, AREA, "ztpf")
-
-
-def _changes(series: pa.Table) -> None:
-    compared = series.filter(pc.is_valid(series["against"])).select(_OF_CHANGES)
-    if compared.num_rows:
-        st.header("Comparison of two floods")
-        grid(compared, "ztpf-changes", sources=["ztpf_flood"])
+    draw_figures(data, FIGURES)
+    series = data.metric("ztpf_flood")
+    for column, title in _CURVES.items():
+        for place, (sessions, samples) in enumerate(curves(data, series, column)):
+            if not place:
+                st.header(title)
+            _curve(samples, column, title, sessions)
 
 
 def _curve(samples: pa.Table, column: str, title: str, sessions: int | None) -> None:

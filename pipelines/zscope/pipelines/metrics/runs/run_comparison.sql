@@ -6,6 +6,9 @@
 -- too wide (by a fifth with five each) rather than too narrow. A change is distinguishable from noise if its
 -- interval does not contain zero.
 --
+-- The smallest change that two runs can show is the half width of the interval, but not less than
+-- run_visible_pct: the same run differs by more from one day to the next, however even its intervals are.
+--
 -- If the sources of a run contradict each other (run_contradiction), changes of figures that depend on counted
 -- connections are refused: they have no change and no interval. Supplied counts do not depend on them.
 
@@ -87,6 +90,31 @@ pair AS (
             AND b.measure = c.measure
             AND b.workload_kind IS NOT DISTINCT FROM c.workload_kind
             AND b.name <> c.name
+),
+
+judged AS (
+    SELECT
+        *,
+        100 * (ratio - 1) AS change_pct,
+        100 * (ratio * exp(-log_half) - 1) AS low_pct,
+        100 * (ratio * exp(log_half) - 1) AS high_pct,
+        greatest(100 * (exp(log_half) - 1), coalesce(getvariable('run_visible_pct')::DOUBLE, 0.5))
+            AS known_smallest_pct,
+        CASE WHEN log_half IS NOT NULL AND ratio IS NOT NULL THEN known_smallest_pct END AS smallest_visible_pct,
+        CASE
+            WHEN ratio IS NULL THEN 'not compared'
+            WHEN log_half IS NULL THEN 'no interval'
+            WHEN abs(ln(ratio)) > log_half AND abs(change_pct) >= smallest_visible_pct THEN 'visible change'
+            ELSE 'no visible change'
+        END AS visibility,
+        CASE measure
+            WHEN 'cpu_per_tran' THEN 'CPU per transaction'
+            WHEN 'ziip_per_tran' THEN 'zIIP time per transaction'
+            WHEN 'transaction_rate' THEN 'transactions per second'
+            ELSE measure
+        END AS measure_told,
+        joined(problems, '; ') AS remarks
+    FROM pair
 )
 
 SELECT
@@ -97,9 +125,9 @@ SELECT
     unit::VARCHAR AS unit,
     baseline_value::DOUBLE AS baseline_value,
     candidate_value::DOUBLE AS candidate_value,
-    (100 * (ratio - 1))::DOUBLE AS change_pct,
-    (100 * (ratio * exp(-log_half) - 1))::DOUBLE AS low_pct,
-    (100 * (ratio * exp(log_half) - 1))::DOUBLE AS high_pct,
+    change_pct::DOUBLE AS change_pct,
+    low_pct::DOUBLE AS low_pct,
+    high_pct::DOUBLE AS high_pct,
     (abs(ln(nullif(ratio, 0))) > log_half)::BOOLEAN AS distinguishable,
     CASE
         WHEN is_refused THEN 'refused'
@@ -114,6 +142,25 @@ SELECT
     candidate_left_out::BIGINT AS candidate_left_out,
     workload_kind::VARCHAR AS workload_kind,
     synthetic::BOOLEAN AS synthetic,
-    joined(problems, '; ')::VARCHAR AS remarks
-FROM pair
+    remarks::VARCHAR AS remarks,
+    smallest_visible_pct::DOUBLE AS smallest_visible_pct,
+    visibility::VARCHAR AS visibility,
+    (
+        candidate || ', ' || CASE role WHEN 'both' THEN 'both sides' ELSE role END || ': ' || measure_told || ' '
+        || CASE
+            WHEN change_pct IS NULL THEN 'not compared'
+            WHEN visibility = 'no visible change'
+                THEN format('as of {}: no visible change; one below {:.1f} % would not be seen', baseline, smallest_visible_pct)
+            ELSE
+                format(
+                    '{:.1f} % {} {}', abs(change_pct), CASE WHEN change_pct > 0 THEN 'above' ELSE 'below' END, baseline
+                )
+                || CASE
+                    WHEN visibility = 'no interval' THEN '; too few intervals for a confidence interval'
+                    ELSE format(' (95 % interval: {:+.1f} to {:+.1f})', round(low_pct, 1) + 0, round(high_pct, 1) + 0)
+                END
+        END
+        || coalesce('; ' || remarks, '')
+    )::VARCHAR AS sentence
+FROM judged
 ORDER BY baseline, candidate, role, measure

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import downloads, grid, picture, plain, synthetic_badge
-from zscope.app.dashboard.published import VERDICT_MARKS
 from zscope.app.dashboard.run_intervals import MEASURES, RUN_COMMANDS, draw_intervals, interval_table
 from zscope.app.dashboard.style import BLUE, GREY, ORANGE, values
 from zscope.app.dashboard.tags import side_by_side
@@ -161,19 +160,32 @@ def _intervals(lines: pa.Table, row: dict[str, Any]) -> None:
 
 
 _BADGES: dict[str, Literal["blue", "red", "green", "violet", "gray"]] = {
-    "agrees": "blue", "differs": "red", "direction only": "green", "not comparable": "violet",
-    "no data": "gray",
+    "agrees": "blue", "differs": "red", "direction only": "green", "other machine": "blue",
+    "not comparable": "violet", "no data": "gray",
 }  # fmt: skip
+_MARKS = {
+    "agrees": "●", "differs": "✚", "direction only": "▲", "other machine": "○", "not comparable": "◆",
+    "no data": "■",
+}  # fmt: skip
+"""The verdicts with the sign of each, so that no colour is needed."""
 _LONG = 1000
 """Texts of the published results are shown in full."""
 _SIDES = {"client": "measured_client_pct", "server": "measured_server_pct", "both": "measured_both_pct"}
 
 
-def show_result(data: PageData, row: dict[str, Any], choose: Callable[[str], None]) -> None:
+def _result(data: PageData, name: str) -> dict[str, Any]:
+    """A published result with its verdict."""
+    [verdict] = data.metric("benchmark", where=f"id = {literal(name)}").to_pylist()
+    [published] = data.rows("SELECT * FROM reference_result WHERE id = ?", [name]).to_pylist()
+    return {**published, **verdict}
+
+
+def show_result(data: PageData, name: str, choose: Callable[[str], None]) -> None:
     """Draw everything about a result; `choose` opens another result."""
+    row = _result(data, name)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(plain(row["id"]), width="content")
-        st.badge(f"{VERDICT_MARKS[row['verdict']]} {row['verdict']}", color=_BADGES[row["verdict"]])
+        st.badge(f"{_MARKS[row['verdict']]} {row['verdict']}", color=_BADGES[row["verdict"]])
         if row["synthetic"] and row["measured"]:
             synthetic_badge()
     st.markdown(plain(row["why"], _LONG))
@@ -215,9 +227,11 @@ def _measured(row: dict[str, Any]) -> None:
         ("Each side", ", ".join(sides)),
         ("Verdict of each side", row["would_be"] if row["published_side"] == "unspecified" else ""),
         ("Agrees from", agrees if any(end is not None for end in accepted) else ""),
+        ("Because of", row["accepted_why"]),
         ("By", row["measured_by"]),
         ("From", row["baseline_run"]),
         ("To", row["candidate_run"]),
+        ("Of the published value", "" if row["ratio"] is None else f"{row['ratio']:.2f} times"),
         ("Matching pairs of runs", row["pairs_found"] or ""),
     ])  # fmt: skip
 
