@@ -75,6 +75,7 @@ class DeclaredRecords:
         names["offset"] = lambda times: self.context.offset_us(names["system"], times)
         for name, expression in self._declaration.values.items():
             names[name] = evaluate(expression, names)
+        names["ipl"] = self.context.latest_ipl(names["system"], written)
         sections = [s for s in self._declaration.section if s.subtypes is None or self.subtype in s.subtypes]
         if any(section.text for section in sections):
             self._add_varied(batch, names, sections)
@@ -115,7 +116,7 @@ class DeclaredRecords:
             self._expect(batch, part.section, part.occurrences(len(written)))
         everywhere = parts
         if self._declaration.writer_of(self.subtype):
-            everywhere = [_Part(self._section("identification"), self._identification[systems]), *parts]
+            everywhere = [_Part(self._section("identification"), self._identification[names["ipl"]]), *parts]
         triplets = np.broadcast_to(evaluate(self._declaration.triplets, names), len(written))
         kind = self._declaration.type, self.subtype
         subsystem = self._declaration.subsystem
@@ -129,7 +130,7 @@ class DeclaredRecords:
     def _add_varied(self, batch: SmfBatch, names: Names, sections: Sequence[DeclaredRecordSection]) -> None:
         """Add records with texts of different lengths."""
         systems, written = names["system"], names["time"]
-        parts = [once(self._section("identification"), self._identification[systems])]
+        parts = [once(self._section("identification"), self._identification[names["ipl"]])]
         for section in sections:
             if section.text or section.same_text:
                 parts.append(self._texts(section, names))

@@ -63,6 +63,8 @@ class Application(Declared, frozen=True):
     host: str = ""
     elliptic: bool = False
     fips_mode: int = 0
+    smc: bool = False
+    """Whether the data of its connections bypass TCP, through shared memory."""
 
     @property
     def role(self) -> int:

@@ -24,7 +24,8 @@ A declaration names the type of the records, who writes them, and values and sec
     start_local = "local(start)"
 
 Constants are the same in all records. Values and columns are expressions of Python with one value for each
-record: they use the arrays that the caller gives, the lists, the site and earlier values. Values are computed
+record: they use the arrays that the caller gives, the lists, the site and earlier values. Columns
+also use `ipl`, the number of the latest IPL of the system. Values are computed
 in the order of the file, so that is the order in which random numbers are drawn. A column that a layout does
 not have is left out, so one declaration can describe several subtypes. `writer` fills the identification
 section of TCP/IP, which is the first one; the others follow in the order of the file. `writers` has one for

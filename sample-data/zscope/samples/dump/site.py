@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 Weights = NDArray[np.float64]
 SYSPLEX = "SYNTHPLX"
 STACK = "TCPIP"
-RELEASES = {"V2R3": "CS V2R3", "3.2": "CS V3R2"}
+RELEASES = {"V2R3": "CS V2R3", "3.1": "CS V3R1", "3.2": "CS V3R2"}
+ZOS_LEVELS = {"V2R3": "ZV020300", "3.1": "ZV030100", "3.2": "ZV030200"}
+"""Releases as TCP/IP and RMF write them."""
+MACHINES = {"z16": ("3931", "A01"), "z17": ("9175", "ME1")}
+"""Machine types and models."""
+USUAL_MACHINE = "z16"
 TLS, SSH, IPSEC = 0x80, 0x40, 0x20
 PROTECTION_BITS = {"tls": TLS, "ssh": SSH, "ipsec": IPSEC, "": 0}
 PARTNERS = 3_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,15 @@ import pyarrow as pa
 from zscope.parsers.smf.record_writer import encode_headers, encode_section, plain_records
 from zscope.samples.dump.arrays import local, pick, same
 from zscope.samples.dump.recipe import SystemClockChange, microseconds
-from zscope.samples.dump.site import RELEASES, STACK, SYSPLEX, Site
+from zscope.samples.dump.site import (
+    MACHINES,
+    RELEASES,
+    STACK,
+    SYSPLEX,
+    USUAL_MACHINE,
+    ZOS_LEVELS,
+    Site,
+)
 from zscope.samples.dump.site_names import site_names
 from zscope.schemas import Section, catalog
 
@@ -28,6 +36,17 @@ if TYPE_CHECKING:
 
 FILLER_BYTES = 1 << 18
 _NEVER = datetime.max.replace(tzinfo=UTC)
+_IPL_BEFORE_US = 9 * 86_400_000_000
+"""Time between the IPL of the systems and the start of the dump."""
+
+
+class IplOfSystem(NamedTuple):
+    """The machine and the release that a system has from an IPL on."""
+
+    system: int
+    level: str
+    machine: str
+    at_us: int
 
 
 @dataclass(frozen=True)
@@ -39,12 +58,32 @@ class SiteContext:
     @cached_property
     def site_names(self) -> dict[str, Any]:
         """What declarations of records can use of the site, by name."""
-        return site_names(self.site, self.names, newest=self.newest, tls13=self.recipe.tls13)
+        machines = [MACHINES[ipl.machine] for ipl in self.ipls_of_systems]
+        return {
+            **site_names(self.site, self.names, newest=self.newest, tls13=self.recipe.tls13),
+            "zos_levels": [ZOS_LEVELS[ipl.level] for ipl in self.ipls_of_systems],
+            "machine_types": [machine_type for machine_type, _ in machines],
+            "machine_models": [model for _, model in machines],
+            "ipls_us": np.array([ipl.at_us for ipl in self.ipls_of_systems]),
+        }
 
     @cached_property
     def site(self) -> Site:
         """Applications, certificates, cipher suites and addresses."""
         return Site(self.recipe)
+
+    @cached_property
+    def ipls_of_systems(self) -> tuple[IplOfSystem, ...]:
+        """The IPLs of all systems; the first ones, in the order of the systems, are before the dump."""
+        at_us = self.recipe.start_us - _IPL_BEFORE_US
+        return tuple(
+            IplOfSystem(number, system.level, USUAL_MACHINE, at_us)
+            for number, system in enumerate(self.recipe.systems)
+        )
+
+    def latest_ipl(self, systems: Choice, times: Numbers) -> Choice:  # noqa: ARG002 - others have several
+        """Return the number of the latest IPL of the systems at these times."""
+        return systems
 
     @cached_property
     def names(self) -> list[str]:
@@ -118,12 +157,13 @@ class SiteContext:
         return encode_headers(record_type, subtype, columns, len(systems))
 
     def identification(self, writer: RecordWriter) -> ByteRows:
-        """Encode the identification section of type 119, one row for each system."""
+        """Encode the identification section of type 119, one row for each IPL of a system."""
         section = catalog().records[119, 2].section("identification")
-        count = len(self.names)
-        releases = [RELEASES[system.level] for system in self.recipe.systems]
+        count = len(self.ipls_of_systems)
+        systems = np.array([ipl.system for ipl in self.ipls_of_systems])
+        releases = [RELEASES[ipl.level] for ipl in self.ipls_of_systems]
         columns = {
-            "system_name": pick(self.names, np.arange(count)),
+            "system_name": pick(self.names, systems),
             "sysplex": same(SYSPLEX, count),
             "stack": same(STACK, count),
             "release": pick(releases, np.arange(count)),

@@ -60,6 +60,7 @@ def site_names(site: Site, names: list[str], *, newest: NDArray[np.bool_], tls13
         "fips_modes": np.array([owner.fips_mode for owner in owners], np.uint8),
         "calls_out": site.calls_out,
         "ports": site.ports,
+        "smc": np.array([owner.smc for owner in owners]),
         "roles": site.roles,
         "protections": site.protection,
         "suites": len(suites),

@@ -8,6 +8,7 @@ computes for it. The manifest contains all expected values.
 from __future__ import annotations
 
 from zscope.samples.dump.recipe import RecipeError
+from zscope.samples.world.benchmark_runs import read_planned_runs
 from zscope.samples.world.cost import CostModel, SideCost, read_costs
 from zscope.samples.world.world_folder import MANIFEST, write_world
 from zscope.samples.world.world_recipe import (
@@ -30,6 +31,7 @@ __all__ = [
     "SideCost",
     "WorldRecipe",
     "read_costs",
+    "read_planned_runs",
     "small_world",
     "write_world",
 ]

@@ -216,9 +216,10 @@ def expected_runs(
 
 
 def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, seed: int) -> Plain:
-    crr, times = run.kind == "CRR", connections.times
+    times = connections.times
     begin, end = run.steady_us
-    transactions = times * ~connections.long if crr else connections.requests
+    own = np.where(connections.long, connections.requests, times)
+    transactions = own * run.counted_times
     steady = _transactions_between(connections, transactions, begin, end)
     first, last = ((at - cpu_time.first_us) // cpu_time.length_us for at in (begin, end))
     latencies = run.latencies_us(seed)[1:-1]
@@ -248,18 +249,22 @@ def _run(run: PlannedRun, connections: WorldConnections, cpu_time: CpuTimeGrid, 
         "transactions": int(transactions.sum()),
         "steady_transactions": steady,
         "steady_transactions_per_s": steady / ((end - begin) / 1e6),
-        # Minutes with a higher rate count more.
-        "steady_latency_ms": (
-            float(len(latencies) / (1 / latencies).sum()) / 1_000
-            if crr
-            else run.clients * (end - begin) / 1_000 / steady
-        ),
+        "steady_latency_ms": _latency_ms(run, latencies, steady),
         "full": int(times[connections.handshake == FULL].sum()),
         "abbreviated": int(times[connections.handshake == RESUMED].sum()),
         "client_to_server_bytes": int((times * connections.up).sum()),
         "server_to_client_bytes": int((times * connections.down).sum()),
         "sides": sides,
     }
+
+
+def _latency_ms(run: PlannedRun, latencies: Floats, steady: float) -> float | None:
+    """Return the time of a transaction; several workloads at once have none."""
+    if run.kind == "CRR":
+        # Minutes with a higher rate count more.
+        return float(len(latencies) / (1 / latencies).sum()) / 1_000
+    begin, end = run.steady_us
+    return run.parts[0].clients * (end - begin) / 1_000 / steady if len(run.parts) == 1 else None
 
 
 def _transactions_between(

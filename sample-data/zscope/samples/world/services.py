@@ -24,9 +24,10 @@ from zscope.samples.world.world_scenario import SCENARIO
 from zscope.schemas import cipher_suites
 
 if TYPE_CHECKING:
-    from zscope.samples.dump.arrays import Numbers
+    from zscope.samples.dump.arrays import Choice, Numbers
     from zscope.samples.dump.dump_scenario import Suite
     from zscope.samples.dump.site import ConnectionEnds
+    from zscope.samples.dump.site_context import IplOfSystem
     from zscope.samples.world.world_recipe import WorldRecipe
     from zscope.samples.world.world_scenario import Service
 
@@ -89,14 +90,14 @@ class WorldSite(Site):
         servers = [
             Application(
                 s.job, "STCUSER", s.port, 1, s.protection,
-                client_auth=s.client_auth, elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips,
+                client_auth=s.client_auth, elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips, smc=s.smc,
             )
             for s in SERVICES
         ]  # fmt: skip
         callers = [
             Application(
                 s.caller, "APPUSER", s.port, 1, s.protection,
-                calls_out=True, elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips,
+                calls_out=True, elliptic=s.elliptic, fips_mode=FIPS_LEVEL_1 * s.fips, smc=s.smc,
             )
             for s in SERVICES
         ]  # fmt: skip
@@ -159,6 +160,29 @@ class WorldContext(RecordContext):
     def site(self) -> Site:
         return WorldSite(self.recipe)
 
+    later_ipls: tuple[IplOfSystem, ...] = ()
+    """IPLs within the world, in the order of time."""
+
+    @cached_property
+    def ipls_of_systems(self) -> tuple[IplOfSystem, ...]:
+        return (*super().ipls_of_systems, *self.later_ipls)
+
+    def latest_ipl(self, systems: Choice, times: Numbers) -> Choice:
+        """Return the number of the latest IPL of the systems at these times."""
+        at_us, latest = self._latest_ipls
+        numbers: Choice = latest[np.searchsorted(at_us, times, side="right"), systems]
+        return numbers
+
+    @cached_property
+    def _latest_ipls(self) -> tuple[Numbers, Numbers]:
+        """The times of IPLs, and by system the number of the latest one before and after each of them."""
+        latest = [list(range(len(self.names)))]
+        for number, ipl in enumerate(self.later_ipls, len(self.names)):
+            latest.append(
+                [number if system == ipl.system else last for system, last in enumerate(latest[-1])]
+            )
+        return np.array([ipl.at_us for ipl in self.later_ipls], np.int64), np.array(latest)
+
     def random(self, *key: int) -> np.random.Generator:
         """Return the same random numbers for all RMF intervals, so that small worlds compress well."""
         kind, *others = key
@@ -167,6 +191,8 @@ class WorldContext(RecordContext):
         return super().random(*key)
 
 
-def world_context(recipe: WorldRecipe, interval_minutes: int) -> WorldContext:
+def world_context(
+    recipe: WorldRecipe, interval_minutes: int, ipls: tuple[IplOfSystem, ...] = ()
+) -> WorldContext:
     """Return the context with RMF intervals of this length."""
-    return WorldContext(recipe.record_recipe(interval_minutes))
+    return WorldContext(recipe.record_recipe(interval_minutes), later_ipls=ipls)

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 TRANSACTIONS, README = "transactions.csv", "README.txt"
 SUPPLIED = "RR60(4kB)"
-"""Runs with this workload, and those that open a connection for each transaction, have counts."""
+"""Runs with this workload, with several workloads, with transactions that the server forwards, and those that
+open a connection for each transaction have counts.
+"""
 
 
 def world_runs(runs: Iterable[PlannedRun]) -> Iterator[SystemRun]:
@@ -68,19 +70,18 @@ class Transactions:
                 begin = self._recipe.start_us + number * INTERVAL_US
                 yield _row(system, begin, begin + INTERVAL_US, count, ",")
         for run in runs:
-            if run.kind != "CRR" and run.workload != SUPPLIED:
+            if run.kind in {"RR", "STR"} and run.workload != SUPPLIED and not run.forwarded:
                 continue
             minutes = run.begin_us + np.arange(run.minutes + 1) * MINUTE_US
             mine = connections[connections.run == run.number]
+            long, short = mine[mine.long], mine[~mine.long]
+            counts = np.histogram(short.end, minutes, weights=short.times)[0]
+            counts = counts + np.diff([requests_until(long, at) for at in minutes.tolist()])
+            answers = [""] * run.minutes
             if run.kind == "CRR":
-                short = mine[~mine.long]
-                counts = np.histogram(short.end, minutes, weights=short.times)[0]
                 answers = [f"{latency:.0f}" for latency in run.latencies_us(self._recipe.seed)]
-            else:
-                counts = np.diff([requests_until(mine, at) for at in minutes.tolist()])
-                answers = [""] * run.minutes
             for system in RUN_SYSTEMS.values():
-                for minute, count in enumerate(counts.tolist()):
+                for minute, count in enumerate((counts * run.counted_times).astype(np.int64).tolist()):
                     tail = f"{run.workload},{answers[minute]}"
                     yield _row(system, int(minutes[minute]), int(minutes[minute + 1]), count, tail)
 

@@ -17,7 +17,12 @@ from zscope.samples.dump.recipe import microseconds
 from zscope.samples.dump.records.connection_records import zert_switched
 from zscope.samples.reports.files import write_files
 from zscope.samples.reports.runs_file import RUNS, runs_toml
-from zscope.samples.world.benchmark_runs import night_connections, planned_runs
+from zscope.samples.world.benchmark_runs import (
+    RUN_SYSTEMS,
+    ipls_of_runs,
+    night_connections,
+    planned_runs,
+)
 from zscope.samples.world.cpu_time import CpuTimeGrid
 from zscope.samples.world.dumps import BEGINS, CEASES, SystemDump, WorldSummary, connection_records
 from zscope.samples.world.expected import (
@@ -105,9 +110,10 @@ class _World:
 
     def __init__(self, recipe: WorldRecipe) -> None:
         self.recipe = recipe
-        self.context = world_context(recipe, INTERVAL_MINUTES)
-        self.dumps: list[SystemDump] = []
         self._runs = planned_runs(recipe)
+        self._ipls = ipls_of_runs(self._runs)
+        self.context = world_context(recipe, INTERVAL_MINUTES, self._ipls)
+        self.dumps: list[SystemDump] = []
         self._cpu_time = CpuTimeGrid(
             recipe.cost, recipe.start_us, INTERVAL_MINUTES * MINUTE_US, recipe.days * INTERVALS_A_DAY,
             other_work(recipe), (recipe.seed, 40), following_us=other_work_of_connection(recipe),
@@ -191,6 +197,9 @@ class _World:
             seen = seen_by(connections, system, self._prefixes)
             if day < self.recipe.days:
                 dump.add(StackStatistics(self.context, system).day(seen, begin))
+            elif system in RUN_SYSTEMS.values():
+                night = [run for run in self._runs if run.night == day - self.recipe.days]
+                dump.add(StackStatistics(self.context, system).night(seen, night))
             for part in range(slices):
                 first, last = (begin + DAY_US * at // slices for at in (part, part + 1))
                 dump.add(connection_records(self.context, seen, first, last))
@@ -209,7 +218,7 @@ class _World:
         number = day - self.recipe.days
         if number >= 0:
             cpu_time = self._night_cpu_time[number]
-            files = RmfFiles(world_context(self.recipe, RUN_INTERVAL_MINUTES), cpu_time)
+            files = RmfFiles(world_context(self.recipe, RUN_INTERVAL_MINUTES, self._ipls), cpu_time)
             for system, minutes in measured_minutes(self._runs, number, cpu_time).items():
                 yield system, files.records(system, minutes)
             return

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from zscope.parsers.zones import zone_of
 from zscope.samples.dump.recipe import YEARS, Recipe, RecipeError, System, SystemClockChange, microseconds
 from zscope.samples.world.cost import CostModel
 from zscope.samples.world.world_scenario import SCENARIO
+
+if TYPE_CHECKING:
+    from zscope.samples.world.benchmark_runs import DeclaredRun
 
 RunChoice = Literal["all", "few", "none"]
 RUN_CHOICES: tuple[RunChoice, ...] = ("all", "few", "none")
@@ -47,6 +50,8 @@ class WorldRecipe:
     """Between all systems, on average over a working day."""
     runs: RunChoice = "all"
     run_minutes: int = 12
+    planned: tuple[DeclaredRun, ...] = ()
+    """Runs in place of those of `benchmark_runs.toml`."""
     recording: Recording = "connections"
     """`connections`: every connection has SMF records at both ends. `counts`: connections are in the
     counters of stacks, zERT summaries and session caches, and have records of their own only in one interval
@@ -177,6 +182,7 @@ class WorldRecipe:
             "connection_numbers": (self.connection_numbers, CONNECTION_NUMBERS),
             "kept_open": (dict(self.kept_open), {}),
             "other_suites": (dict(self.other_suites), {}),
+            "planned": ([run.name for run in self.planned], []),
         }
         return {
             "start": self.start.isoformat(),

@@ -15,7 +15,7 @@ from zscope.samples.dump.records.rmf_machine import Partition, SystemProcessors,
 from zscope.samples.dump.records.smf70 import CpuRecords, RmfInterval
 from zscope.samples.reports.files import ReportFile, listing, xml_report
 from zscope.samples.reports.rmf import TABLES_NEEDED, rmf_rows
-from zscope.samples.world.benchmark_runs import RUN_SYSTEMS
+from zscope.samples.world.benchmark_runs import RUN_SYSTEMS, runs_between_ipls
 from zscope.samples.world.world_recipe import INTERVALS_A_DAY, NAMES, WORLD_SYSTEMS, moment
 from zscope.samples.world.world_scenario import SCENARIO
 
@@ -136,10 +136,12 @@ class RmfFiles:
 
 
 def measured_minutes(runs: Sequence[PlannedRun], night: int, cpu_time: CpuTimeGrid) -> dict[int, list[int]]:
-    """Return by system the intervals that RMF measured in a night: from one before its runs to one after."""
-    mine = [run for run in runs if run.night == night]
-    if not mine:
-        return {}
-    first = (min(run.begin_us for run in mine) - cpu_time.first_us) // cpu_time.length_us - 1
-    last = (max(run.end_us for run in mine) - cpu_time.first_us) // cpu_time.length_us
-    return {system: list(range(first, last + 1)) for system in RUN_SYSTEMS.values()}
+    """Return by system the intervals that RMF measured in a night: from one before its runs to one after,
+    without those of an IPL.
+    """
+    minutes: list[int] = []
+    for mine in runs_between_ipls([run for run in runs if run.night == night]):
+        first = (mine[0].begin_us - cpu_time.first_us) // cpu_time.length_us - 1
+        last = (mine[-1].end_us - cpu_time.first_us) // cpu_time.length_us
+        minutes.extend(range(first, last + 1))
+    return dict.fromkeys(RUN_SYSTEMS.values(), minutes) if minutes else {}

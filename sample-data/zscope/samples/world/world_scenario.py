@@ -47,6 +47,8 @@ class Service(Declared, frozen=True):
     client_auth: bool = False
     elliptic: bool = False
     fips: bool = False
+    smc: bool = False
+    """Whether the data of its connections bypass TCP, through shared memory."""
     bits: int = 2048
     valid_days: int = 400
     run_name: str = ""

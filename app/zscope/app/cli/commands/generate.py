@@ -269,6 +269,11 @@ def _no_dump_options(context: click.Context) -> None:
     help="Benchmark runs to include, in the nights after the traffic. Default: all.",
 )
 @click.option(
+    "--runs-from", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Runs of a TOML file in place of the usual ones: blocks [[run]] with name, workload and tags, and "
+    "with factors on the CPU time; docs/runs.md describes the keys.",
+)  # fmt: skip
+@click.option(
     "--run-minutes",
     metavar="N",
     type=click.IntRange(5, 20),
@@ -290,7 +295,13 @@ def _no_dump_options(context: click.Context) -> None:
     help="Follow each full handshake by exactly one resumed one, so that their costs cannot be separated.",
 )
 @click.option("--packing", type=click.Choice(WORLD_PACKINGS), help="Packing of the dumps. Default: none.")
-def world_command(folder: Path, *, costs: tuple[str, ...], **shape: Any) -> None:  # noqa: ANN401 - fields of a recipe
+def world_command(
+    folder: Path,
+    *,
+    costs: tuple[str, ...],
+    runs_from: Path | None,
+    **shape: Any,  # noqa: ANN401 - fields of a recipe
+) -> None:
     """Generate a synthetic world: several systems over days, with benchmark runs and known contents.
 
     Two clients call two servers behind a distributor. Writes SMF dumps of each system, RMF reports, NETSTAT
@@ -304,16 +315,20 @@ def world_command(folder: Path, *, costs: tuple[str, ...], **shape: Any) -> None
       zscope generate world small --days 1 --connections-per-hour 40 --run-minutes 8 --packing gzip
       zscope generate world week --connections-per-hour 36000 --recording counts --packing gzip
       zscope generate world cheap --cost full_us=150,resumed_us=60 --seed 3
+      zscope generate world planned --days 1 --runs-from pair.toml
       zscope ingest world --timezone +01:00
     """
-    from zscope.samples.world import RecipeError, WorldRecipe, write_world
+    from zscope.samples.world import RecipeError, WorldRecipe, read_planned_runs, write_world
+    from zscope.schemas.declared import TomlFile
+    from zscope.schemas.errors import DeclarationError
 
     given = {name: value for name, value in shape.items() if value is not None}
     try:
-        recipe = WorldRecipe(cost=_model(costs), **given)
+        planned = read_planned_runs(TomlFile.read(runs_from, str(runs_from))) if runs_from else ()
+        recipe = WorldRecipe(cost=_model(costs), planned=planned, **given)
         make_room(folder, "world", "cost_model")
         manifest = write_world(recipe, folder, print_message)
-    except RecipeError as error:
+    except (RecipeError, DeclarationError) as error:
         raise click.UsageError(str(error)) from error
     records = sum(manifest["records_by_type"].values())
     click.echo(f"{folder}: {records:,} records of {len(manifest['systems'])} systems", err=True)

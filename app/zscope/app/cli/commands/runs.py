@@ -1,4 +1,4 @@
-"""List, add, remove, import and propose benchmark runs."""
+"""List, add, remove, import, plan and propose benchmark runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from zscope.app.cli.exits import ExitCode, RefusedError, print_message
+from zscope.app.cli.exits import ExitCode, NothingDoneError, RefusedError, print_message
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.output.output_options import OUTPUT_ARGUMENTS
 from zscope.app.cli.runs_file import changing_runs
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.runs import Problem
     from zscope.pipelines.settings import Settings
+    from zscope.pipelines.store.session import Session
 
 ESSENTIAL = ("name", "system", "role", "status", "intervals", "cpu_us_per_tran", "workload", "from_utc")
 ESSENTIAL_OF_PROPOSALS = ("name", "system", "role", "from_utc", "minutes", "connections_per_s", "known_as")
@@ -42,6 +43,15 @@ LEFT JOIN run_result AS m ON r.name = m.name AND r.role = m.role AND m.measure =
 LEFT JOIN run_result AS t ON r.name = t.name AND r.role = t.role AND t.measure = 'transaction_rate'
 ORDER BY r.from_utc, r.name, r.role, r.system
 """
+
+_PLAN = "SELECT part, what, value FROM run_plan WHERE id = $1 ORDER BY line"
+_PAIRS_OF_RUNS = """
+SELECT id, baseline_run, candidate_run FROM benchmark_pair
+WHERE place = 1 AND fits AND (list_contains($1, baseline_run) OR list_contains($2, candidate_run))
+ORDER BY id
+"""
+_MOST_RESULTS = 10
+"""Number of results that are named after an import."""
 
 
 class _RunsGroup(click.Group):
@@ -65,7 +75,7 @@ class _RunsGroup(click.Group):
 @row_options
 @click.pass_context
 def command(context: click.Context, *, store: Path, output: Output) -> int | None:
-    """List, add, remove, import and propose benchmark runs.
+    """List, add, remove, import, plan and propose benchmark runs.
 
     Without a subcommand, prints one row for each side of each run in the file runs.toml of the store: time,
     workload, number of intervals, and CPU per transaction. If several systems have the same role, the values
@@ -76,6 +86,7 @@ def command(context: click.Context, *, store: Path, output: Output) -> int | Non
       zscope runs
       zscope runs add tls13-full --system CLI1 --role client --from 2026-03-09T01:00Z \\
         --to 2026-03-09T01:12Z --workload "CRR40(64B/8kB)" --tag cipher=1302 --tag resumption=none
+      zscope runs plan tls31-tls13-vs-tls12-cpu
       zscope runs propose
       zscope runs remove tls13-full
     """
@@ -210,25 +221,81 @@ def import_command(*, file: Path, store: Path, settings: Settings) -> int:
     """Import the runs of another runs.toml, such as that of a generated world.
 
     Runs that the store has already stay unchanged. If a run in FILE cannot be used, nothing is imported and
-    the exit code is 8.
+    the exit code is 8. Messages name the published results that the new runs fill, by their tags.
 
     \b
     Example:
       zscope runs import world/runs.toml
     """
+    from zscope.pipelines.runs import read_runs
     from zscope.pipelines.runs.edit import import_runs
     from zscope.pipelines.runs.read import read_file
 
     other = read_file(file)
     if errors := [problem for problem in other.problems if not problem.warning]:
         raise RefusedError("\n".join([*map(str, errors), "nothing was imported"]))
+    known = {run.name for run in read_runs(store).runs}
     with changing_runs(store) as folder:
         added = import_runs(folder, settings, print_message, other)
+    if new := sorted({run.name for run in other.runs} - known):
+        _print_results_of(store, new)
     if other.runs:
         print_message(f"{counted(added, 'run')} imported, {len(other.runs) - added:,} already there")
     else:
         print_message(f"{file}: contains no runs; nothing was imported")
     return _print_problems(other.problems)
+
+
+def _print_results_of(store: Path, names: list[str]) -> None:
+    """Print the published results that pairs with some of these runs fill."""
+    with open_session(store) as session:
+        prepare_metric(session, "benchmark_pair")
+        pairs = query_table(session, _PAIRS_OF_RUNS, [names, names]).to_pylist()
+    for pair in pairs[:_MOST_RESULTS]:
+        print_message(f"{pair['id']}: {pair['candidate_run']} against {pair['baseline_run']}")
+    if (more := len(pairs) - _MOST_RESULTS) > 0:
+        print_message(f"{counted(more, 'more result')}: zscope benchmark --measured")
+
+
+@command.command("plan")
+@click.argument("result", metavar="ID")
+@click.option(
+    "--width", "width_pct", metavar="PCT", type=click.FloatRange(0, 100, min_open=True),
+    help="Half of the width that the 95 % interval of the change may have. Default: half of the range that "
+    "agrees, and 2 for a result in words.",
+)  # fmt: skip
+@store_option
+@row_options
+def plan_command(*, result: str, width_pct: float | None, store: Path, output: Output) -> None:
+    """Print what to run and what to record, so that a published result can be compared.
+
+    The two runs of a plan are the baseline and the candidate. The minutes follow from the width and from how
+    much minutes of the runs in the store vary. Give the runs the tags of the plan in runs.toml: `zscope
+    benchmark` finds them by these.
+
+    \b
+    Examples:
+      zscope runs plan tls31-tls13-vs-tls12-cpu
+      zscope runs plan perf32-smcr-tcp-rr-cpu --width 1
+    """
+    with open_session(store) as session:
+        settings = [] if width_pct is None else [f"SET VARIABLE run_plan_width_pct = {width_pct!r}"]
+        prepare_metric(session, "run_plan", settings=settings)
+        plan = query_table(session, _PLAN, [result])
+        if not plan.num_rows:
+            _refuse_plan(session, result)
+    output.write(Rows.of(plan))
+
+
+def _refuse_plan(session: Session, result: str) -> None:
+    """Raise an error for a result without a plan."""
+    known = query_table(session, "SELECT filled_from FROM reference_filling WHERE id = $1", [result])
+    if known.num_rows:
+        raise RefusedError(
+            f"{result}: benchmark runs do not measure this result; zscope benchmark --explain {result} says "
+            "what does"
+        )
+    raise NothingDoneError(f"{result}: there is no such published result; zscope benchmark lists them")
 
 
 @command.command("propose")

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 CPU_ACTIVITY, CRYPTO_HARDWARE = "dump/records/cpu_activity.toml", "dump/records/crypto_hardware.toml"
 _WRITTEN_AFTER_US = 1_000_000
-_IPL_BEFORE_US = 9 * 86_400_000_000
-"""Time between the IPL of the systems and the start of the dump."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,6 @@ class CpuRecords:
             "spread": self._spread(intervals, given["own"].shape[1]),
             "queues": self._queues(intervals, given["samples"]),
             "processors_of_four_hours": self._averages(intervals),
-            "ipl_us": np.array([self.context.recipe.start_us - _IPL_BEFORE_US]),
             "type_names": type_names(),
             "type_order": np.arange(len(type_names())),
         }
