@@ -52,6 +52,8 @@ class Choices:
     """Those of each system in the order of time."""
     has_runs: bool = False
     """Whether hours with benchmark runs are left out of shares and rates."""
+    end_utc: datetime | None = None
+    """The end of the data, as sentences and the report state it."""
 
     def midnights(self, day: date, systems: Collection[str] = ()) -> tuple[datetime, datetime]:
         """Return the moments at which a day begins on the first and the last of some systems, or of all."""
@@ -102,6 +104,7 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             list(value ORDER BY weight DESC, value) FILTER (WHERE kind = 'job') AS jobs,
             (SELECT min(hour_utc) FROM seen) AS first_utc,
             (SELECT max(hour_utc) FROM seen) AS last_utc,
+            coalesce((SELECT end_utc FROM end_of_data), last_utc + INTERVAL 1 HOUR) AS end_utc,
             (SELECT min(day) FROM placed) AS first_day,
             (SELECT max(day) FROM placed) AS last_day,
             (SELECT coalesce(max(day) FILTER (weight > 0), max(day)) FROM placed) AS newest_day,
@@ -115,6 +118,7 @@ def choices(queries: StoreQueries, version: str) -> Choices:
         jobs=tuple(row["jobs"] or ()),
         first_utc=row["first_utc"],
         last_utc=row["last_utc"],
+        end_utc=row["end_utc"],
         first_day=row["first_day"],
         last_day=row["last_day"],
         newest_day=row["newest_day"],

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def store_facts(data: FigureData) -> Row:
-    """Return how much is loaded, its first and last time for the chosen systems, whether it is synthetic."""
+    """Return how much is loaded, from when to when, and whether it is synthetic."""
     systems = data.filters.conditions(("system",)) if data.filters.systems else []
     only = f"AND {' AND '.join(systems)}" if systems else ""
     table = data.rows(f"""
@@ -35,7 +35,8 @@ def store_facts(data: FigureData) -> Row:
             (SELECT max(started_utc) FROM stored) AS last_load_utc,
             (SELECT coalesce(bool_or(synthetic), false) FROM run) AS synthetic,
             min(first_local) AS first_local, max(last_local) AS last_local, min(first_utc) AS first_utc,
-            max(last_utc) AS last_utc, coalesce(bool_and(first_utc IS NOT NULL), false) AS in_utc
+            coalesce((SELECT end_utc FROM end_of_data), max(last_utc)) AS last_utc,
+            coalesce(bool_and(first_utc IS NOT NULL), false) AS in_utc
         FROM timed
     """)
     return plain_rows(table)[0]

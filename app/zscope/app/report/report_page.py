@@ -132,7 +132,7 @@ def _header(main: Element, title: str, data: FigureData, store: str, facts: Row,
     if facts["first_local"] is not None:
         _fact(
             terms,
-            "By the clocks of the systems",
+            "All records and displays, by the clocks of the systems",
             f"{shown(facts['first_local'])} to {shown(facts['last_local'])} local time",
         )
     _fact(terms, "Shown", data.filters.words() or "all data")

@@ -9,7 +9,8 @@
 --   lost          a loaded file covers the hour, and SMF says that it lost records, the stack counted connections, the
 --                 intervals have a gap while the system was up, or connections are otherwise never silent
 --   not known     nothing shows what happened: no loaded file covers the hour, or an idle hour looks the same
--- All hours of each local day with data are listed, and the days between them if they are less than a month.
+-- All sources of a system have the same hours: those from its first evidence of any source to its last, which are records,
+-- intervals, or the files with them. Of days without any, only those between others that are less than a month apart.
 
 WITH source_kind(source, of_connections, in_sequence) AS (
     VALUES
@@ -82,7 +83,7 @@ local_day AS (
 
 -- The offset of an hour without records is that of the hour before. A window is used, as a join with the last hour
 -- before is many times slower.
-hour AS MATERIALIZED (
+hour_of_day AS (
     SELECT
         h.system,
         h.hour_no,
@@ -237,6 +238,25 @@ file_hour AS (
         WHERE s.end_us - s.start_us BETWEEN 0 AND 34560000000000
     )
     GROUP BY system, source, hour_no
+),
+
+-- The hours from the first evidence of any source of a system to the last. The record of an interval is written just after
+-- it, so one minute of a file is none.
+hour AS MATERIALIZED (
+    SELECT h.*
+    FROM hour_of_day AS h
+    INNER JOIN (
+        SELECT
+            system,
+            min(hour_no) AS first_hour,
+            max(hour_no) AS last_hour
+        FROM (
+            SELECT system, hour_no FROM clock
+            UNION ALL
+            SELECT system, hour_no FROM file_hour WHERE bit_count(minutes) > 1
+        )
+        GROUP BY system
+    ) AS p ON h.system = p.system AND h.hour_no BETWEEN p.first_hour AND p.last_hour
 ),
 
 -- Whether a kind of records is in most hours of the files that have it at all, or in a quarter of the hours of most days:

@@ -68,7 +68,7 @@ def _scope(data: PageData) -> None:
     more = f" and {len(systems) - _NAMED_SYSTEMS} more" if len(systems) > _NAMED_SYSTEMS else ""
     parts = [f"**Systems**: {named}{more}" if systems else "**Systems**: none with TLS or CPU data"]
     begin = data.filters.begin or offered.first_utc
-    end = data.filters.end or offered.last_utc
+    end = data.filters.end or offered.end_utc
     if begin and end:
         age = (datetime.now(UTC) - end).days
         ago = f" ({age:,} days ago)" if age > 0 else ""
