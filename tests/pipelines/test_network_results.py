@@ -1,7 +1,7 @@
 """Each published result of network runs, with a change that agrees, contradicts, or is too uncertain.
 
-The changes are those of pairs of runs that have the tags of the result, so the rules of the results are tested
-with their own declarations.
+The changes are those of pairs of runs that have the tags of the result, so the rules of the results are
+tested with their own declarations.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ MORE = {
 WORKLOADS = {"RR": "RR60(16kB/16kB)", "CRR": "CRR40(64B/8kB)", "STR": "STR1(1B/20MB)"}
 Interval = tuple[float, float, float]
 AGREES, CONTRADICTS, UNCERTAIN = "agrees", "contradicts", "uncertain"
-# The change with its interval, and the verdict: of a number v, v +- 0.5 agrees and 3 v +- 0.5 differs; half of it
-# +- all of it contains both zero and v. A decrease of 10 +- 2 % is one, 1 +- 3 % can be an increase. 1 +- 2 % is
-# within 5 %, 20 +- 2 % is not, 3 +- 4 % can be either.
+# The change with its interval, and the verdict: of a number v, v +- 0.5 agrees and 3 v +- 0.5 differs; half
+# of it +- all of it contains both zero and v. A decrease of 10 +- 2 % is one, 1 +- 3 % can be an increase.
+# 1 +- 2 % is within 5 %, 20 +- 2 % is not, 3 +- 4 % can be either.
 EXPECTED = {
     AGREES: (("agrees", None), ("direction only", "agrees"), ("direction only", "agrees")),
     CONTRADICTS: (("differs", None), ("direction only", "contradicts"), ("direction only", "contradicts")),

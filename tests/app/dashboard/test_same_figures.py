@@ -102,9 +102,8 @@ def ends(found: FigureRows) -> list[list[float]]:
     if chart.group or chart.kind == "heat":
         return [[row[chart.value] or 0] for row in found.rows]
     if chart.kind == "dumbbell":
-        rows = found.rows[: chart.first]
         of_measured = (chart.low, chart.value, chart.high)
-        return [[row[name] for name in of_measured] for row in rows]
+        return [[row[name] for name in of_measured] for row in found.rows[: chart.first]]
     if chart.series:
         return [[row[column] or 0 for column in chart.series.values()] for row in found.rows]
     if chart.kind == "waterfall":
@@ -212,9 +211,9 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
             assert shown(row[chart.high if row[chart.value] is None else chart.value], chart.value) in said
         begin, end = min(0, *(line[0] for line in wanted)), max(0, *(line[-1] for line in wanted))
         keys = ("x", "width")
-        drawn = [[float(rect.get(key, "").rstrip("%")) for key in keys] for rect in body.iter("rect")]
+        bars = [[float(rect.get(key, "").rstrip("%")) for key in keys] for rect in body.iter("rect")]
         places = [[low - begin, high - low] for low, high in wanted if high > low]
-        assert drawn == [
+        assert bars == [
             pytest.approx([100 * place / (end - begin) for place in line], abs=0.001) for line in places
         ]
     else:

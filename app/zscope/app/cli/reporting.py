@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -24,27 +25,35 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.session import Session
 
 
+@dataclass
+class _Prepared:
+    """What all figures of a report share, whatever filters they can apply."""
+
+    metrics: PreparedMetrics
+    tables: dict[tuple[str, Filters], str] = field(default_factory=dict)
+    """The tables with the rows of metrics, by metric and filters."""
+    read: set[str] = field(default_factory=set)
+    filters: Filters | None = None
+    """The filters that the parameters of the metrics are set to."""
+
+
 class SessionData:
     """The data of a session, narrowed by filters."""
 
-    def __init__(self, session: Session, filters: Filters) -> None:
-        """Set the parameters of the metrics that take their period as such."""
+    def __init__(self, session: Session, filters: Filters, prepared: _Prepared | None = None) -> None:
+        """Narrow a session; `prepared` is what it has from other filters."""
         self.filters = filters
         self._session = session
-        self._metrics = PreparedMetrics(session)
-        self._computed: set[str] = set()
-        self._read: set[str] = set()
-        for definition in declared().values():
-            for text in settings(definition, filters.selection(definition)):
-                session.run(text)
+        self._prepared = prepared or _Prepared(PreparedMetrics(session))
 
     def found(self, name: str, sql: str, by: Sequence[str] | None = None, where: str = "") -> pa.Table:
         """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
         from zscope.app.shared.filters import found_sql
 
         definition = metric(name)
-        self._read.add(name)
-        self._metrics.prepare(name)
+        self._set_parameters()
+        self._prepared.read.add(name)
+        self._prepared.metrics.prepare(name)
         if definition.combinable:
             selection = self.filters.selection(definition, where)
             return query_table(self._session, found_sql(definition, selection, sql, by))
@@ -53,14 +62,23 @@ class SessionData:
             self._session, f"WITH found AS (FROM {self._rows_once(definition)}{condition})\n{sql}"
         )
 
+    def _set_parameters(self) -> None:
+        """Set the parameters of the metrics that take filters and period as such."""
+        if self._prepared.filters == self.filters:
+            return
+        for definition in declared().values():
+            for text in settings(definition, self.filters.selection(definition)):
+                self._session.run(text)
+        self._prepared.filters = self.filters
+
     def _rows_once(self, definition: Metric) -> str:
         """Compute the rows of a metric once for all parts, and return the name of the table with them."""
-        table = f"report_{definition.name}"
-        if table not in self._computed:
+        tables, place = self._prepared.tables, (definition.name, self.filters)
+        if place not in tables:
             rows = statement(definition, None, self.filters.selection(definition))
-            self._session.run(f"CREATE OR REPLACE TEMP TABLE {table} AS\n{rows}")
-            self._computed.add(table)
-        return table
+            tables[place] = f"report_{len(tables)}_{definition.name}"
+            self._session.run(f"CREATE OR REPLACE TEMP TABLE {tables[place]} AS\n{rows}")
+        return tables[place]
 
     def rows(self, sql: str) -> pa.Table:
         """Return the rows of a statement on the store, which the filters do not narrow."""
@@ -70,9 +88,15 @@ class SessionData:
         """Return the filters that are set but cannot narrow a metric."""
         return self.filters.without_effect_on(metric(name))
 
+    def without_filters(self, names: Sequence[str]) -> SessionData:
+        """Return the data that filters of these names do not narrow."""
+        if not names:
+            return self
+        return SessionData(self._session, self.filters.without(names), self._prepared)
+
     def missing_zones(self) -> str:
         """Return the note about systems without a time zone that concern the metrics read; often empty."""
-        query = unzoned_query(sorted(self._read), self.filters.systems)
+        query = unzoned_query(sorted(self._prepared.read), self.filters.systems)
         return unzoned_note(self.rows(query)) if query else ""
 
 

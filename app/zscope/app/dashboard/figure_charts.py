@@ -146,10 +146,10 @@ def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Ch
     whole = base.mark_rect(opacity=0, cursor="pointer").encode(tooltip=_TIP).add_params(picked)
     words = [line["amount"] for line in lines]
     amounts = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", words), x=alt.value(0))
-    chart: Chart = alt.layer(
+    layers: Chart = alt.layer(
         agrees, zero, published, interval, values, whole, amounts, height=alt.Step(_ROW_PX - 4)
     ).resolve_axis(y="independent")
-    return chart
+    return layers
 
 
 def _line(chart: ChartDeclaration, row: Row) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.metrics import MetricSelection, statement
 from zscope.schemas.sql_text import literal
@@ -59,7 +59,8 @@ class Filters:
 
     def without(self, names: Collection[str]) -> Filters:
         """Return the same without the filters of values with these names."""
-        return replace(self, **dict.fromkeys((_FIELDS[name] for name in names), ()))
+        nothing: dict[str, Any] = {_FIELDS[name]: () for name in names}
+        return replace(self, **nothing)
 
     def before(self) -> Filters | None:
         """Return the same for the period of the same length before; None without both ends."""

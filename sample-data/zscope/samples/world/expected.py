@@ -267,9 +267,7 @@ def _latency_ms(run: PlannedRun, latencies: Floats, steady: float) -> float | No
     return run.parts[0].clients * (end - begin) / 1_000 / steady if len(run.parts) == 1 else None
 
 
-def _transactions_between(
-    connections: WorldConnections, transactions: Numbers, begin: int, end: int
-) -> float:
+def _transactions_between(connections: WorldConnections, transactions: Floats, begin: int, end: int) -> float:
     lasting = connections.end - connections.start
     inside = np.minimum(connections.end, end) - np.maximum(connections.start, begin)
     return float((transactions * np.maximum(inside, 0) / lasting).sum())

@@ -18,7 +18,10 @@ PAGE = Page(title="Ports and jobs", icon="leaderboard", area="Traffic", order=30
 Ranked = Literal["server_port", "job_name"]
 RANKINGS: dict[Ranked, tuple[tuple[Card, ...], ...]] = {
     "server_port": (
-        (Card("port-table", page="connections"), Card("price-by-port", page="tls_price", title="Which port costs most?")),
+        (
+            Card("port-table", page="connections"),
+            Card("price-by-port", page="tls_price", title="Which port costs most?"),
+        ),
         (Card("handshakes-by-port", page="handshakes"), Card("protection-by-port", page="posture")),
     ),
     "job_name": (
