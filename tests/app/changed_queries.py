@@ -43,11 +43,9 @@ class ChangedQueries(StoreQueries):
         key = (version, sql, repr(parameters), *variables)
         with self._one:
             if key not in self._results:
-                read = declared().keys() & {*_WORD.findall(sql)}
-                # The statement of a metric has its SQL in it, unless its rows are kept.
-                if name is not None and not metric(name).keep:
-                    read = {*read, *(step for step in metric(name).inputs if step in declared())} - {name}
-                with self._steps.chosen(variables, *sorted(read)):
-                    result = self._steps.connection.execute(sql, list(parameters) or None)
-                    self._results[key] = result.to_arrow_table()
+                if name is not None and not parameters:
+                    self._results[key] = self._steps.rows_of_metric(metric(name), sql, variables)
+                else:
+                    read = declared().keys() & {*_WORD.findall(sql)}
+                    self._results[key] = self._steps.rows(sql, sorted(read), variables, parameters)
             return self._results[key]

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     import pytest
 
 
-def shorten_report(patch: pytest.MonkeyPatch, *sections: str) -> None:
-    """Write reports with these sections only, without what they begin with."""
+def shorten_report(patch: pytest.MonkeyPatch, *sections: str, statements: bool = False) -> None:
+    """Write reports with these sections only, without what they begin with, or with its statements alone."""
     short = tuple(each for each in report_sections() if each.id in sections)
     assert len(short) == len({*sections})
     patch.setattr(report_page, "report_sections", lambda: short)
     patch.setattr(report_page, "glance_figures", lambda: ())
-    patch.setattr(report_page, "_sentences", lambda *_: [])
+    if not statements:
+        patch.setattr(report_page, "_sentences", lambda *_: [])

@@ -24,6 +24,7 @@ from zscope.pipelines.metrics import (
     statement,
     view_sql,
 )
+from zscope.pipelines.metrics.metric_statements import finest_rows
 from zscope.pipelines.store.history import HISTORY_SCHEMAS
 from zscope.pipelines.store.parquet_files import parquet_tables
 from zscope.schemas.arrow import create_table
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    import pyarrow as pa
     from tests.pipelines.metrics.case_tables import Row
 
     from zscope.pipelines.metrics import Metric
@@ -103,7 +105,7 @@ class StepTables:
             for step in (*steps_between(name, given), *itself):
                 if self.fill(declared()[step], filled, has_parameters=bool(parameters)):
                     filled.add(step)
-            self._execute(_last(found, by))
+            self.execute(_last(found, by))
             returned = self._fetched()
             for row in returned if name in EVIDENCE else ():
                 row[EVIDENCE_ROWS] = self._number_of_rows(row[EVIDENCE[name]])
@@ -126,7 +128,7 @@ class StepTables:
         has_input = has_parameters or not filled.isdisjoint(step.inputs)
         if not has_input and sql in self._empty:
             return 0
-        self._execute(f"INSERT INTO {step.name} BY NAME {sql}")
+        self.execute(f"INSERT INTO {step.name} BY NAME {sql}")
         [(rows,)] = self.connection.fetchall()
         if not has_input and not rows:
             self._empty.add(sql)
@@ -177,7 +179,7 @@ class StepTables:
             named = f"{table} ({', '.join(columns)})"
             self.connection.execute(f"INSERT INTO {named} VALUES {marks}", [*chain.from_iterable(values)])
 
-    def _execute(self, sql: str) -> None:
+    def execute(self, sql: str) -> None:
         """Run a statement that is planned once for each set of parameters: a plan has their values in it."""
         key = (sql, self._set if "getvariable(" in sql else "")
         if key not in self._planned:
@@ -195,6 +197,8 @@ class StepsOnDemand:
         self._filled = filled
         self._computed: dict[str, str] = {}
         """The parameters that each step was computed with."""
+        self._rows: dict[tuple[str, str], pa.Table] = {}
+        """The rows of steps for the parameters that they were computed with before."""
 
     @contextmanager
     def chosen(self, settings: Collection[str], *names: str) -> Iterator[None]:
@@ -209,16 +213,45 @@ class StepsOnDemand:
         for variable in by_variable:
             self.connection.execute(f"RESET VARIABLE {variable}")
 
+    def rows(
+        self, sql: str, names: Collection[str], settings: Collection[str] = (), values: Sequence[object] = ()
+    ) -> pa.Table:
+        """Return the rows of a statement on metrics, for settings; one without values is planned once."""
+        with self.chosen(settings, *names):
+            if values:
+                self.connection.execute(sql, [*values])
+            else:
+                self._tables.plan_for("; ".join(sorted(settings)))
+                self._tables.execute(sql)
+                self._tables.plan_for("")
+            return self.connection.to_arrow_table()
+
+    def rows_of_metric(self, found: Metric, sql: str, settings: Collection[str] = ()) -> pa.Table:
+        """Return the rows of a statement of a metric for settings.
+
+        It reads the rows of the metric, instead of having its SQL in it, unless it combines them.
+        """
+        if found.combinable and not found.keep:
+            return self.rows(sql, [name for name in found.inputs if name in declared()], settings)
+        return self.rows(sql.replace(finest_rows(found), f"{found.name} AS finest"), [found.name], settings)
+
     def _compute(self, step: Metric, parameters: str) -> None:
-        if step.computed_by or self._computed.get(step.name) == parameters:
+        before = self._computed.get(step.name)
+        if step.computed_by or before == parameters:
             return
-        if step.name in self._computed:
+        if before is not None:
+            self._rows[step.name, before] = self.connection.execute(f"FROM {step.name}").to_arrow_table()
             self.connection.execute(f"DELETE FROM {step.name}")
+        self._computed[step.name] = parameters
+        if (rows := self._rows.get((step.name, parameters))) is not None:
+            self.connection.register("rows_to_copy", rows)
+            self.connection.execute(f"INSERT INTO {step.name} BY NAME FROM rows_to_copy")
+            self.connection.unregister("rows_to_copy")
+            return
         self._tables.plan_for(parameters)
         if self._tables.fill(step, self._filled, has_parameters=bool(parameters)):
             self._filled.add(step.name)
         self._tables.plan_for("")
-        self._computed[step.name] = parameters
 
 
 @cache

@@ -15,7 +15,7 @@ from tests.pipelines.metrics.metric_steps import step_tables
 from tests.sample_stores import SAMPLE, load_sample
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
-from zscope.pipelines.metrics import MetricSelection, declared, metric, needed, statement, view_sql
+from zscope.pipelines.metrics import MetricSelection, declared, metric, needed, statement
 from zscope.pipelines.metrics.metric_statements import settings
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
@@ -70,7 +70,7 @@ class ChangedStore:
     """A store as the loaded day with changes, and what its sentences have to say for that."""
 
     says: str
-    """Part of a sentence without filters that only a store with this property has."""
+    """Expression for what only a store with this property says without filters."""
     changes: tuple[str, ...] = ()
     """SQL statements on the tables."""
     loaded: str = "day"
@@ -87,7 +87,6 @@ STORES: Mapping[str, ChangedStore] = {
         "in zERT summaries",
         (*_deleted(*_DETAILS), "UPDATE cost_estimate SET handshake_source = 'zERT summary'"),
     ),
-    "no policy": ChangedStore("This change can save most"),
     "details of a quarter of an hour": ChangedStore(
         "in zERT summaries",
         _deleted(*_DETAILS, where="hour(written_local) <> 10 OR minute(written_local) >= 15"),
@@ -103,24 +102,26 @@ STORES: Mapping[str, ChangedStore] = {
     "of an earlier version": ChangedStore(
         "no estimate for SYSA, SYSB yet|zscope store rebuild", _deleted(*COMPUTED)
     ),
-    "no CPU time": ChangedStore("no CPU time (SMF 70-1, or RMF reports) is loaded", _deleted(*_CPU)),
+    "no CPU time": ChangedStore(r"no CPU time \(SMF 70-1, or RMF reports\) is loaded", _deleted(*_CPU)),
     "no time zone": ChangedStore("the time zone of SYSA, SYSB is not known", loaded="unzoned"),
-    "one day": ChangedStore("of the later period, and at least 50 % are needed"),
+    "one day without a policy": ChangedStore(
+        "(?s)This change can save most.*of the later period, and at least 50 % are needed"
+    ),
     "three months": ChangedStore(
         "connections an hour in 2026-|no change beyond noise can be seen: ", copies=(*range(1, 14), 60, 90)
     ),
     "only old versions": ChangedStore(
-        "(100.0 %)|use SSL",
+        r"\(100\.0 %\)|use SSL",
         tuple(f"UPDATE {table} SET tls_version = 769 WHERE tls_version > 0" for table in _ZERT),
     ),
     "nothing protected": ChangedStore(
-        "connections (100.0 %)",
+        r"connections \(100\.0 %\)",
         (
             *(f"UPDATE {table} SET security_protocols_flags = 0, tls_version = NULL" for table in _ZERT),
             "UPDATE smf119_zert_detail SET handshake_type = NULL, cipher = NULL",
         ),
     ),
-    "nothing": ChangedStore("no handshakes (SMF 119-11 or 119-12) are loaded", loaded=""),
+    "nothing": ChangedStore(r"no handshakes \(SMF 119-11 or 119-12\) are loaded", loaded=""),
 }
 
 
@@ -218,14 +219,14 @@ def selections(steps: StepsOnDemand) -> dict[str, MetricSelection]:
         "system": MetricSelection((most["system"] or "SYSA",)),
         "port": MetricSelection(chosen={"port": [most["port"] or 443]}),
         "job": MetricSelection(chosen={"job": [most["job"] or "WEB1"]}),
-        "day": MetricSelection(begin=day, end=day + timedelta(days=1)),
         "no match": MetricSelection(chosen={"port": [none["port"]], "job": [none["job"]]}),
+        "day": MetricSelection(begin=day, end=day + timedelta(days=1)),
     }
 
 
 def statements_of(steps: StepsOnDemand, chosen: MetricSelection) -> list[Row]:
     """Return all statements for filters."""
-    return _rows(steps, NAME, chosen, view_sql(metric(NAME)))
+    return _rows(steps, NAME, chosen, statement(metric(NAME), None, chosen))
 
 
 def evidence_of(steps: StepsOnDemand, said: Row) -> list[Row]:
@@ -237,8 +238,8 @@ def evidence_of(steps: StepsOnDemand, said: Row) -> list[Row]:
 
 
 def _rows(steps: StepsOnDemand, name: str, chosen: MetricSelection, sql: str) -> list[Row]:
-    with steps.chosen(settings(metric(name), chosen), name):
-        return rows_of(steps.connection, sql)
+    rows: list[Row] = steps.rows_of_metric(metric(name), sql, settings(metric(name), chosen)).to_pylist()
+    return rows
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
