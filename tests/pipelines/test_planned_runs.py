@@ -27,7 +27,7 @@ INTENDED = {
     "perf32-smcr-neth-str-cpu": ("everything = 0.9", "agrees", None),
     "perf32-gre-iwq-cpu": ("everything = 0.7", "differs", None),
     "perf32-smcr-tcp-rr-cpu": ("everything = 0.8", "direction only", "agrees"),
-    "perf32-iprouter-local-cpu": ("everything = 1.15", "direction only", "contradicts"),
+    "perf32-iprouter-local-latency": ("latency_ms = 9", "direction only", "contradicts"),
     "perf32-shared-osh-osd-rr-latency": ("latency_ms = 2.0", "direction only", "agrees"),
 }
 """By published result what the generator does to the candidate, and the verdict and direction that follow."""
@@ -56,7 +56,7 @@ def _followed(result: str, plan: Plan, part: str, change: str) -> str:
     elif "+" in workload:
         lines += ['like = "NET"', "latency_ms = [2.4, 16]"]
     elif workload.startswith("CRR"):
-        lines += ['like = "NET"', "latency_ms = 8"]
+        lines += ['like = "NET"', *([] if change else ["latency_ms = 8"])]
     lines += ["[run.tags]", *(f'{key} = "{value}"' for key, value in tags.items())]
     return "\n".join(lines) + "\n"
 

@@ -234,3 +234,46 @@ def test_a_proposed_run_is_added_once(tmp_path: Path) -> None:
     again = start("runs", "propose", "--add", "--store", store, "--format", "json")
     assert json.loads(again.stdout)[0]["known_as"] == row["name"]
     assert "0 runs proposed that runs.toml does not contain" in again.stderr
+
+
+def test_a_plan_names_workload_tags_records_and_minutes(store: Path) -> None:
+    done = start("runs", "plan", "perf32-smcr-tcp-rr-cpu", "--store", store, "--format", "json")
+    assert (done.exit_code, done.stderr) == (0, "")
+    plan = [(row["part"], row["what"], row["value"]) for row in json.loads(done.stdout)]
+    assert plan[0] == ("both", "workload", "RR60(4kB)")
+    assert ("baseline", "tag", "transport=TCP") in plan
+    assert ("candidate", "tag", "transport=SMC-Rv2") in plan
+    # No run of this store shows the noise.
+    (width,) = (value for _, what, value in plan if what == "width")
+    assert width.startswith("2.0 % on each side of the change, if a minute varies by 2.0 % (assumed")
+    assert plan[-1] == ("both", "minutes", "13")
+
+
+def test_a_smaller_width_takes_more_minutes(store: Path) -> None:
+    asked = ("runs", "plan", "perf32-smcr-tcp-rr-cpu", "--store", store, "--format", "json")
+    minutes = [json.loads(start(*asked, *width).stdout)[-1]["value"] for width in ((), ("--width", 1))]
+    assert int(minutes[0]) < int(minutes[1])
+
+
+def test_a_result_that_no_runs_measure_has_no_plan(store: Path) -> None:
+    refused = start("runs", "plan", "ztpf-memory", "--store", store)
+    assert (refused.exit_code, "benchmark runs do not measure this result" in refused.stderr) == (8, True)
+    unknown = start("runs", "plan", "tls", "--store", store)
+    assert (unknown.exit_code, "there is no such published result" in unknown.stderr) == (12, True)
+
+
+def test_imported_runs_are_recognised_by_their_tags(store: Path, tmp_path: Path) -> None:
+    blocks = [
+        f"[[run]]\nname = \"{name}\"\nsystem = \"SYSA\"\nrole = \"client\"\n"
+        f"from = 2026-03-02T{hour}:00:00Z\nto = 2026-03-02T{hour}:30:00Z\nworkload = \"RR60(4kB)\"\n"
+        f"transactions = 1000\n[run.tags]\ninterface = \"{interface}\"\ntransport = \"{transport}\"\n"
+        for name, hour, interface, transport in (
+            ("plain", "01", "OSH", "TCP"), ("shared-memory", "02", "NETH", "SMC-Rv2"),
+        )
+    ]  # fmt: skip
+    file = tmp_path / "other.toml"
+    file.write_text("".join(blocks), encoding="utf-8")
+    done = start("runs", "import", file, "--store", store)
+    assert done.exit_code == 0
+    assert "perf32-smcr-tcp-rr-cpu: shared-memory against plain" in done.stderr
+    assert "perf32-smcr-tcp-rr-cpu" not in start("runs", "import", file, "--store", store).stderr
