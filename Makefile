@@ -134,7 +134,7 @@ bench-watch: env ## measure 288 loads of five minutes, one after the other
 bench-metrics: env ## measure the metrics over millions of connections
 	$(PY) benchmarks/metrics.py
 
-bench-coverage: env ## measure how often the estimate of the price of TLS contains the truth
+bench-coverage: env ## measure how often the estimate of the TLS CPU cost contains the truth
 	$(PY) benchmarks/coverage.py
 
 bench-worlds: env ## measure the same from the dump to the metric, with worlds on disk

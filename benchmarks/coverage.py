@@ -1,4 +1,4 @@
-"""Measure how often the estimate of the price of TLS contains the truth: `make bench-coverage`.
+"""Measure how often the estimate of the TLS CPU cost contains the truth: `make bench-coverage`.
 
 Worlds with known costs are simulated (`zscope.samples.cost_truth`), estimated as a store would be, and
 compared with what the simulation put in. `--write-docs` also writes the tables into

@@ -191,7 +191,7 @@ def report(folder: Path, replicates: int) -> str:
     rows: list[tuple[str, ...]] = [
         (
             *("world", "CPU time", "estimate", "conditional", "range", "not enough data"),
-            *("price of TLS", "of a job", "full handshake", "resumed", "megabyte", "full less resumed", ""),
+            *("TLS CPU cost", "of a job", "full handshake", "resumed", "megabyte", "full less resumed", ""),
         )
     ]
     processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -32,7 +32,7 @@ _MOST_WIDTH = 1.15
 
 
 def of_kind(world: SpaceWorld, seed: int) -> list[Row]:
-    """Judge the price of TLS in a world."""
+    """Judge the TLS CPU cost in a world."""
     intervals = space_intervals(world, seed)
     full, resumed, bulk = intervals.parts_s_per_day
     truth = dict(zip(_PARTS, (intervals.tls_s_per_day, full + resumed, bulk), strict=True))

@@ -1,6 +1,6 @@
 """Worlds with known costs of TLS: intervals of handshakes, megabytes, CPU time of TLS and of other work.
 
-They exist to test the estimate of the price of TLS. All worlds have the same costs; they differ in how the
+They exist to test the estimate of the TLS CPU cost. All worlds have the same costs; they differ in how the
 other work of a system is related to its handshakes. Sizes of other work and noise are in units of the
 standard deviation of the CPU time of TLS.
 """

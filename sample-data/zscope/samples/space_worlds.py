@@ -112,7 +112,7 @@ class SpaceKind(SpaceWorld, frozen=True):
     like: str = ""
     """Another kind, which has the parameters that are not stated."""
     reference: tuple[float, float] | None = None
-    """Median range of the price of TLS, as shares of it, of another implementation of the method in 30
+    """Median range of the TLS CPU cost, as shares of it, of another implementation of the method in 30
     replicates of such a world. It has the CPU time of address spaces, and connections without TLS."""
     least_held_pct: float = 95.0
     """In how many of 100 replicates a range has to contain the truth."""

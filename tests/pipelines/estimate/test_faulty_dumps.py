@@ -1,4 +1,4 @@
-"""The price of TLS from dumps with faults: its range contains the truth, or it is withheld with the reason.
+"""The TLS CPU cost from dumps with faults: its range contains the truth, or it is withheld with the reason.
 
 `docs/data-quality.md` contains the table of faults and answers.
 """

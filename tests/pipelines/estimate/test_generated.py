@@ -1,4 +1,4 @@
-"""The price of TLS from generated dumps, through the store to the metric."""
+"""The TLS CPU cost from generated dumps, through the store to the metric."""
 
 from __future__ import annotations
 

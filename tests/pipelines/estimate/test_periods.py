@@ -1,4 +1,4 @@
-"""What changed between two periods in the price of TLS."""
+"""What changed between two periods in the TLS CPU cost."""
 
 from __future__ import annotations
 

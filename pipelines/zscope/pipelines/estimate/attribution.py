@@ -6,8 +6,8 @@ does for a connection, and no statistics of ordinary intervals separate the two.
 - The address spaces of the TCP/IP stacks run no application. What moves there with handshakes, less the
   set-up of a connection as connections without TLS show it, is TLS: a lower end. So is what a full handshake
   costs more there than a resumed one.
-- What moves in all address spaces with TLS, or in the whole LPAR, is an upper end, unless other work falls
-  when handshakes rise.
+- What moves in all address spaces with TLS, or in the whole LPAR, is an upper end, if the other work is not
+  lower in intervals with more handshakes.
 - If handshakes are charged to the stack, what they cost there is a value, on that condition. The same is true
   of bytes.
 """

@@ -1,4 +1,4 @@
-"""Render `docs/metrics/estimate.md`, about the estimate of the price of TLS."""
+"""Render `docs/metrics/estimate.md`, about the estimate of the TLS CPU cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COVERAGE_FILES = {
 WORLDS_FILE = Path(__file__).with_name("worlds.md")
 """The table of `make bench-worlds`."""
 _METHOD = """\
-# The estimate of the price of TLS
+# The estimate of the TLS CPU cost
 
 `zscope.pipelines.estimate` estimates what handshakes and megabytes cost, from intervals with CPU time,
 handshakes and bytes of TLS connections (`cost_interval`). Its results are in `cost_estimate` and

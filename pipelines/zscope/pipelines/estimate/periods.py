@@ -1,4 +1,4 @@
-"""Compare the price of TLS in two periods: what a connection costs, how many are resumed, how many there are.
+"""Compare the TLS CPU cost in two periods: what a connection costs, how many are resumed, how many there are.
 
 One regression of both periods estimates what a connection costs after the change less what it cost before,
 at the mean load of both: this is the verdict of the change. The part of it that resumption explains is the

@@ -1,4 +1,4 @@
-"""The price of TLS with other numbers of handshakes and bytes: its estimate with a range.
+"""The TLS CPU cost with other numbers of handshakes and bytes: its estimate with a range.
 
 A price is the sum of its parts, each proportional to a number of handshakes or megabytes. The parts and their
 sums have ranges that do not follow from each other: the range of a sum is usually narrower than the sum of

@@ -1,4 +1,4 @@
-"""The result of an experiment as rows and sentences: costs, where they are charged, and the price of TLS."""
+"""The result of an experiment as rows and sentences: costs, where they are charged, and the TLS CPU cost."""
 
 from __future__ import annotations
 

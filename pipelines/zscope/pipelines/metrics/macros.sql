@@ -484,6 +484,10 @@ CREATE OR REPLACE MACRO name_matches(name, condition) AS
 -- the hours of one source that another must cover to count instead of it.
 CREATE OR REPLACE MACRO least_covered_pct() AS 95;
 
+-- The hours of zERT details that advice needs at least: those of a working day. The handshakes of fewer are not those of the
+-- week that it is for.
+CREATE OR REPLACE MACRO least_advice_hours() AS 8;
+
 -- An equal part of hours for each of some rows, in units of 2^-36 hours: sums of these are the same in any order.
 CREATE OR REPLACE MACRO part_of_hours(hours, rows) AS (round(hours * 68719476736 / rows) / 68719476736)::DOUBLE;
 

@@ -141,7 +141,7 @@ A metric whose columns can all be combined can be grouped by any of its dimensio
 columns calculated from them are calculated again. Parameters are DuckDB variables: use `--set NAME=VALUE`, or
 `SET VARIABLE name = value` before a query on the view.
 
-[The estimate of the price of TLS](metrics/estimate.md) has a page of its own, which also has how often the
+[The estimate of the TLS CPU cost](metrics/estimate.md) has a page of its own, which also has how often the
 estimate contains the truth in simulations.
 
 ## All metrics
@@ -163,7 +163,7 @@ _STEPS = (
 )
 _SUBJECTS = {
     "statements": "Statements",
-    "price": "The price of TLS",
+    "price": "The TLS CPU cost",
     "cost": "The cost of handshakes",
     "handshakes": "Handshakes and resumption",
     "ciphers": "Cipher suites and protocols",

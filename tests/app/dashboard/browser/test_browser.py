@@ -44,7 +44,7 @@ def test_every_page_is_drawn_and_accessible(
 
 def test_pages_are_reached_by_the_navigation(reader: Reader) -> None:
     reader.open("")
-    for title in ("Price of TLS", "SQL workbench", "Overview"):
+    for title in ("TLS CPU cost", "SQL workbench", "Overview"):
         follow(reader, title)
     for other in ("MQ channels", "z/VM links", "z/TPF floods"):  # their data are in the demo
         follow(reader, other)
@@ -206,8 +206,8 @@ def test_a_row_of_the_ranking_leads_to_its_connections(reader: Reader) -> None:
 
 def test_a_sentence_leads_to_its_evidence_with_the_filters(reader: Reader) -> None:
     reader.open("", "?system=CLI1")
-    reader.page.get_by_test_id("stMain").get_by_role("link", name="Price of TLS").first.click()
-    expect(reader.page.locator("h1")).to_have_text("Price of TLS")
+    reader.page.get_by_test_id("stMain").get_by_role("link", name="TLS CPU cost").first.click()
+    expect(reader.page.locator("h1")).to_have_text("TLS CPU cost")
     reader.settle()
     expect(chip(reader, "System CLI1")).to_be_visible()
     reader.fine()

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAIR = {"compare_a": "tls12-ecdhe-full", "compare_b": "tls13-full"}
-NEWEST = ["router-queue-off-forwarded", "router-queue-on-forwarded"]
 ALIKE = {"compare_a": "rr-osh", "compare_b": "rr-osh-z31"}
 HOSTILE_RUNS = """
 [[run]]

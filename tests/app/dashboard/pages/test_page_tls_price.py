@@ -1,4 +1,4 @@
-"""The page about the cost of TLS."""
+"""The page about the TLS CPU cost."""
 
 from __future__ import annotations
 

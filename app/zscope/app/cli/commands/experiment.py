@@ -318,7 +318,7 @@ def result_command(*, store: Path, output: Output) -> ExitCode:
 
     Needs SMF 30 intervals of the TCP/IP stack and of the job of the listener, SMF 119-11, and the log of the
     client (`zscope experiment add`). Prints the cost of a full handshake, of a resumed one and of a megabyte
-    with 95 % intervals, for the kind of handshake that was tested, and the price of TLS in a day of the real
+    with 95 % intervals, for the kind of handshake that was tested, and the TLS CPU cost in a day of the real
     traffic. The exit code is 4 if a system has no price that is an estimate or conditional.
 
     \b

@@ -103,7 +103,7 @@ def render(data: PageData) -> None:
         found, "policy-rules", (data.version, data.filters), sources=[METRIC], columns=_SHOWN
     )
     st.caption(
-        "Handshakes and megabytes of the last seven days; CPU time is the share of the price of TLS, "
+        "Handshakes and megabytes of the last seven days; CPU time is the share of the TLS CPU cost, "
         "at most. Select a row to see the parameters, errors and findings of the rule."
     )
     without_effect(data.without_effect(METRIC))

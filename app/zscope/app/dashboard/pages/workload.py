@@ -146,7 +146,7 @@ def _roles(data: PageData, by_role: pa.Table) -> None:
     picture(chart, by_role, "workload-roles", "CPU seconds of each system by what address spaces do for TLS.",
             sources=[SPACES])  # fmt: skip
     st.caption(
-        "TLS port: address spaces with TLS connections, for all their work. The price of TLS is a part of it "
+        "TLS port: address spaces with TLS connections, for all their work. The TLS CPU cost is a part of it "
         "and of the TCP/IP stack."
     )
     without_effect(data.without_effect(SPACES))

@@ -101,7 +101,7 @@ compared AS MATERIALIZED (
             p.why,
             CASE
                 WHEN s.quantity = 'TLS cost' AND NOT coalesce(c.is_known, false)
-                    THEN coalesce(c.why, 'there is no price of TLS: see zscope metrics tls_price')
+                    THEN coalesce(c.why, 'there is no TLS CPU cost: see zscope metrics tls_price')
                 WHEN r.earlier IS NULL OR r.later IS NULL
                     THEN 'no hour with ' || s.quantity || ' counts in ' || concat_ws(
                         ' and ',
@@ -264,6 +264,10 @@ SELECT
             )
         END,
         CASE WHEN verdict IN ('less', 'more') THEN ', ' || cause END,
+        CASE
+            WHEN why_not IS NULL AND quantity = 'TLS cost'
+                THEN ', if a handshake and a megabyte cost as much in both periods'
+        END,
         CASE WHEN why_not IS NULL AND NOT in_days THEN ', if days differ by no more than their hours' END,
         CASE
             WHEN why_not IS NULL

@@ -1,4 +1,4 @@
--- The change of the price of TLS on a system after the policy, release, capacity or suites changed, and its parts.
+-- The change of the TLS CPU cost on a system after the policy, release, capacity or suites changed, and its parts.
 --
 -- zscope.pipelines.estimate computes it from these intervals: those before and after a change. The interval of
 -- the change itself is left out.

@@ -10,6 +10,9 @@
 -- they save has the condition that handshakes of all of them cost the same. Which setting can raise resumption follows
 -- from resumption_setting. A sentence contains the conditions of its saving. What else could be avoided is in
 -- avoidable_work. Changes of which the data show the setting or the cause come first.
+--
+-- What a change saves is not stated if the zERT details of the last seven days cover fewer hours than a working day has:
+-- least_advice_hours.
 
 WITH published AS (
     SELECT
@@ -312,7 +315,37 @@ statement AS (
     ) AS of_change (matched, statement, recommended, reference_ids)
 ),
 
--- What each change saves in words, and the conditions of that: what follows an if or unless in the reason.
+-- Without enough hours, the handshakes that a change concerns are not known.
+counted_change AS (
+    SELECT
+        e.* REPLACE (
+            if(a.too_few IS NULL, e.rated, 'not enough data') AS rated,
+            if(a.too_few IS NULL, e.saving, NULL) AS saving,
+            if(a.too_few IS NULL, e.saving_low, NULL) AS saving_low,
+            if(a.too_few IS NULL, e.saving_high, NULL) AS saving_high,
+            if(a.too_few IS NULL, e.affected_per_day, NULL) AS affected_per_day,
+            coalesce(a.too_few, e.reason) AS reason
+        ),
+        e.affected_per_day IS NOT NULL AS has_handshakes,
+        c.covered_hours,
+        c.hours
+    FROM every_change AS e
+    LEFT JOIN tls_use_covered AS c ON e.system = c.system,
+        LATERAL (
+            SELECT
+                CASE
+                    WHEN e.affected_per_day IS NOT NULL AND c.covered_hours < least_advice_hours()
+                        THEN format(
+                            'zERT details cover {} of the {} hours of the last seven days, and at least {} are needed',
+                            number_text(c.covered_hours),
+                            c.hours,
+                            least_advice_hours()
+                        )
+                END AS too_few
+        ) AS a
+),
+
+-- What each change saves in words, and the conditions of that: what follows an if in the reason.
 worded AS (
     SELECT
         *,
@@ -322,8 +355,8 @@ worded AS (
             reason
         ) AS full_reason,
         list_transform(
-            list_filter(string_split(full_reason, '; '), lambda part : regexp_matches(part, '\b(if|unless) ')),
-            lambda part : regexp_extract(part, '\b(if|unless) .*')
+            list_filter(string_split(full_reason, '; '), lambda part : regexp_matches(part, '\bif ')),
+            lambda part : regexp_extract(part, '\bif .*')
         ) AS conditions,
         CASE
             WHEN rated = 'not enough data' THEN 'what it saves is not known'
@@ -347,7 +380,7 @@ worded AS (
             e.*,
             b.setting_status,
             b.evidence
-        FROM every_change AS e
+        FROM counted_change AS e
         LEFT JOIN setting AS b ON e.system = b.system AND e.practice = b.practice
     )
 )
@@ -385,9 +418,10 @@ SELECT
         ': ',
         e.saves,
         CASE
-            WHEN 100 * c.covered_hours < least_covered_pct() * c.hours
+            WHEN e.covered_hours < least_advice_hours() AND e.has_handshakes THEN ': ' || e.reason
+            WHEN 100 * e.covered_hours < least_covered_pct() * e.hours
                 THEN format(
-                    '; zERT details cover {} of the {} hours of the last seven days', number_text(c.covered_hours), c.hours
+                    '; zERT details cover {} of the {} hours of the last seven days', number_text(e.covered_hours), e.hours
                 )
         END
     )::VARCHAR AS sentence,
@@ -411,13 +445,12 @@ SELECT
     END::VARCHAR AS reference_ids,
     CASE
         WHEN e.practice IS NOT NULL THEN e.setting_status IS NOT DISTINCT FROM 'fail'
-        WHEN e.parameter IS NULL OR e.parameter = 'V3CIPHERSUITES' THEN e.affected_per_day IS NOT NULL
+        WHEN e.parameter IS NULL OR e.parameter = 'V3CIPHERSUITES' THEN e.has_handshakes
         ELSE value_today IS NOT NULL
     END::BOOLEAN AS is_seen,
     'zERT detail' AS source,
-    (100 * c.covered_hours / c.hours)::DOUBLE AS covered_pct
+    (100 * e.covered_hours / e.hours)::DOUBLE AS covered_pct
 FROM worded AS e
-LEFT JOIN tls_use_covered AS c ON e.system = c.system
 LEFT JOIN statement AS s ON e.change = s.matched
 LEFT JOIN rule_parameter AS t ON e.rule_name = t.rule_name AND e.parameter = t.parameter AND e.system = t.system
 LEFT JOIN rule_parameter AS a ON e.rule_name = a.rule_name AND e.parameter = a.parameter AND a.system IS NULL

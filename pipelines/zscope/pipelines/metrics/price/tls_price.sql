@@ -438,6 +438,8 @@ SELECT
             WHEN 'role' THEN ', as ' || coalesce(p.handshake_role, 'unknown')
         END,
         ': ',
+        -- A share is no bound, so its condition comes first.
+        if(p.status = 'not enough data', NULL, p.condition || ', '),
         CASE
             WHEN p.status = 'not enough data' THEN format('the CPU time of {} is not known: {}', p.part, p.why)
             WHEN p.status = 'estimate' AND p.day_s IS NOT NULL
@@ -461,9 +463,7 @@ SELECT
         CASE
             WHEN p.status <> 'not enough data'
                 THEN concat(
-                    ', ' || nullif(
-                        concat_ws(', and ', nullif(trim(regexp_extract(p.why, '\bunless [^;(]*')), ''), p.condition), ''
-                    ),
+                    ', ' || nullif(trim(regexp_extract(p.why, '\bif the other work [^;(]*')), ''),
                     '; ' || incomplete_text(p.covered_pct)
                 )
         END

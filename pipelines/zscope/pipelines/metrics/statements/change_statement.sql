@@ -60,7 +60,26 @@ within_noise AS (
                     coalesce(number_text(later), range_text(later_low, later_high)),
                     unit,
                     coalesce(number_text(earlier), range_text(earlier_low, earlier_high)),
-                    if(low = 0 AND high = 0, 'no difference', change_range_text(low, high))
+                    CASE
+                        WHEN low = 0 AND high = 0 THEN 'no difference'
+                        WHEN quantity = 'TLS cost'
+                            THEN change_range_text(low, high)
+                                || ', if a handshake and a megabyte cost as much in both periods'
+                        ELSE format(
+                            '{}, and a change below {}{} would not have been seen',
+                            CASE
+                                WHEN change = 0 THEN 'no difference'
+                                ELSE format(
+                                    '{}{} {}',
+                                    number_text(abs(change)),
+                                    if(unit = '%', ' points', ''),
+                                    if(change < 0, 'less', 'more')
+                                )
+                            END,
+                            number_text(smallest_visible),
+                            if(unit = '%', ' points', '')
+                        )
+                    END
                 ),
                 '; ' ORDER BY place
             ),
@@ -74,7 +93,7 @@ within_noise AS (
         if(count(DISTINCT status) = 1, any_value(status), 'conditional') AS status,
         'period_difference' AS evidence_metric,
         concat_ws(' AND ', one_of_text('system', [system]), 'verdict = ''within noise''') AS evidence_condition,
-        ['earlier', 'later', 'low', 'high'] AS evidence_columns,
+        ['earlier', 'later', 'change', 'smallest_visible', 'low', 'high'] AS evidence_columns,
         any_value(from_utc) AS evidence_from_utc,
         any_value(to_utc) AS evidence_to_utc
     FROM compared

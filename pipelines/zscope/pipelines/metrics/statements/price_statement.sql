@@ -100,7 +100,7 @@ unknown AS (
                 THEN 'A system has a price of its own, and a job or a port has a share of it; a role, or a job and a port '
                     || 'together, have no known share'
             WHEN (SELECT count(*) FROM tls_price AS p WHERE is_chosen(f.systems, p.system)) > 0
-                THEN 'No share of the price of TLS is known of this choice: ' || CASE f.priced_by
+                THEN 'No share of the TLS CPU cost is known of this choice: ' || CASE f.priced_by
                     WHEN 'job' THEN 'no such job has TLS handshakes where the price is known'
                     ELSE 'no such port has TLS handshakes where the price is known'
                 END

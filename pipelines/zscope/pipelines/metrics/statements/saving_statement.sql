@@ -62,15 +62,35 @@ stated AS (
     FROM saving
 ),
 
+-- The systems whose advice is withheld, by the hours that zERT details cover.
+few_hours AS (
+    SELECT
+        format(
+            'of the last seven days, zERT details cover {}, and at least {} hours are needed',
+            nullif(string_agg(
+                format('{} of the {} hours of {}', number_text(c.covered_hours), c.hours, c.system), ', ' ORDER BY c.system
+            ), ''),
+            least_advice_hours()
+        ) AS hours
+    FROM tls_use_covered AS c
+    INNER JOIN statement_filter AS f ON is_chosen(f.systems, c.system)
+    SEMI JOIN tls_advice AS a ON c.system = a.system
+    WHERE c.covered_hours < least_advice_hours()
+),
+
 unknown AS (
     SELECT
         'saving' AS subject,
         1 AS rank,
         'The data do not show a change of the AT-TLS policy that saves CPU time'
-        || if((SELECT count(*) FROM tls_advice) = 0, ': that needs a price of TLS', '') || '.' AS sentence,
+        || CASE
+            WHEN (SELECT count(*) FROM tls_advice) = 0 THEN ': that needs the TLS CPU cost'
+            ELSE coalesce(': ' || (SELECT hours FROM few_hours), '')
+        END || '.' AS sentence,
         'not enough data' AS status,
         'tls_advice' AS evidence_metric,
-        concat_ws(' AND ', f.system_condition, f.port_condition) AS evidence_condition
+        concat_ws(' AND ', f.system_condition, f.port_condition) AS evidence_condition,
+        ['sentence'] AS evidence_columns
     FROM statement_filter AS f
     WHERE (SELECT count(*) FROM saving) = 0
 )

@@ -1,4 +1,4 @@
-"""Price of TLS: what it costs, by day and of which jobs, why it moved, and what a change would save."""
+"""TLS CPU cost: what it costs, by day and of which jobs, why it moved, and what a change would save."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
 
-PAGE = Page(title="Price of TLS", icon="payments", area="Cost", order=10)
+PAGE = Page(title="TLS CPU cost", icon="payments", area="Cost", order=10)
 
 FIGURES = (
     (

@@ -1,4 +1,4 @@
-"""What if: the price of TLS with other numbers of handshakes and bytes, and another resumption."""
+"""What if: the TLS CPU cost with other numbers of handshakes and bytes, and another resumption."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FIGURE = FigureDeclaration(
 
 @dataclass(frozen=True, slots=True)
 class PricedSystem:
-    """A system with the price of TLS in its parts, and what they are the price of."""
+    """A system with the TLS CPU cost in its parts, and what they are the price of."""
 
     system: str
     status: str
