@@ -112,7 +112,7 @@ judged AS (
             WHEN 'ziip_per_tran' THEN 'zIIP time per transaction'
             WHEN 'transaction_rate' THEN 'transactions per second'
             ELSE measure
-        END AS measure_told,
+        END AS measure_name,
         joined(problems, '; ') AS remarks
     FROM pair
 )
@@ -145,8 +145,9 @@ SELECT
     remarks::VARCHAR AS remarks,
     smallest_visible_pct::DOUBLE AS smallest_visible_pct,
     visibility::VARCHAR AS visibility,
+    measure_name::VARCHAR AS measure_name,
     (
-        candidate || ', ' || CASE role WHEN 'both' THEN 'both sides' ELSE role END || ': ' || measure_told || ' '
+        candidate || ', ' || CASE role WHEN 'both' THEN 'both sides' ELSE role END || ': ' || measure_name || ' '
         || CASE
             WHEN change_pct IS NULL THEN 'not compared'
             WHEN visibility = 'no visible change'
