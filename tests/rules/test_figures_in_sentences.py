@@ -34,7 +34,6 @@ EXCEPTIONS = {
     "dashboard/pages/posture/findings.py": "which rows of a list are shown",
     "dashboard/pages/overview/key_figures.py": "the records that a figure comes from, below it",
     "dashboard/pages/tls_price/what_if.py": "the price with the numbers of the sliders, which no metric has",
-    "dashboard/pages/compare.py": "a row of run_comparison in words",
     "dashboard/protection_records.py": "records, and how much of the hours they cover",
     "report": "the number of rows that a table shows",
     "shared/covered_days.py": "the days of a source in words, from rows of coverage by day",
