@@ -1,7 +1,7 @@
 """Pages without Streamlit: a page writes its tables, tiles and texts into a record instead of a browser.
 
-That takes a tenth of the time of a page that Streamlit draws, so statements can be compared with the pages of
-many stores and filters. Charts are left out; the tables below them are not.
+Streamlit and charts take most of the time of a page. Without them, statements can be compared with the pages
+of many stores and filters. Charts are left out; the tables below them are not.
 """
 
 from __future__ import annotations
