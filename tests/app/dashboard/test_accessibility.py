@@ -33,7 +33,7 @@ def test_every_chart_has_these_colours(drawn_page: Open, world: Path) -> None:
     for chart in charts:
         config = json.loads(chart.proto.spec)["config"]
         assert config.items() >= text_colours("light").items()
-        assert config["mark"] == {"aria": False}, "a chart has one description, not one for each mark"
+        assert config["mark"]["aria"] is False, "a chart has one description, not one for each mark"
         assert config["axisY"]["labelLimit"] >= 220, "names at the vertical axis are cut"
         assert chart.proto.alt
 
@@ -62,7 +62,7 @@ def marks(specification: object) -> list[dict[str, object]]:
 def test_headings_skip_no_level(name: str, drawn_page: Open, world: Path) -> None:
     page = drawn_page(name, world)
     assert [heading.tag for heading in page.title] == ["h1"]
-    assert {heading.tag for heading in page.header} == {"h2"}
+    assert {heading.tag for heading in page.header} <= {"h2"}
     # st.subheader is the third level.
     assert not page.subheader
 

@@ -83,12 +83,11 @@ def test_a_period_without_rows_names_the_nearest_day_and_leads_there(open_page: 
     day = min(filled) - timedelta(days=3)
     page = open_page("handshakes", world, {"period": day.isoformat()})
     nearest = min(filled)
-    assert [info.value.replace("\\", "") for info in page.info] == [
-        f"No rows on {day}. Nearest data: {nearest}."
-    ]
+    said = {info.value.replace("\\", "") for info in page.info}
+    assert f"No rows on {day}. Nearest data: {nearest}." in said
+    assert all(text.startswith("No rows on") for text in said)
     assert not page.code
-    [button] = [button for button in page.button if button.label == f"Show {nearest}"]
-    button.click().run()
+    next(button for button in page.button if button.label == f"Show {nearest}").click().run()
     fine(page)
     assert page.query_params == {"period": nearest.isoformat()}
     assert page.metric
@@ -96,15 +95,15 @@ def test_a_period_without_rows_names_the_nearest_day_and_leads_there(open_page: 
 
 def test_what_is_not_loaded_is_no_matter_of_filters(open_page: Open, only_rmf: Path) -> None:
     page = open_page("handshakes", only_rmf, {"system": "SYSB", "period": "1999-01-01"})
-    assert "There are no handshakes" in words(page)
+    assert "Handshakes come from zERT connection detail records" in words(page)
     assert "No rows" not in words(page)
     assert "zscope ingest" in words(page)
 
 
 def test_the_filter_that_leaves_no_rows_is_named(open_page: Open, world: Path) -> None:
     page = open_page("handshakes", world, {"system": "CLI1", "job": "NOBODY"})
-    assert [info.value.replace("\\", "") for info in page.info] == [
-        "No rows for these filters: system CLI1; job NOBODY. Without the filter job there are rows."
+    assert "No rows for these filters: system CLI1; job NOBODY. Without the filter job there are rows." in [
+        info.value.replace("\\", "") for info in page.info
     ]
 
 

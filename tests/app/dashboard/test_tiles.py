@@ -33,17 +33,14 @@ PARTS: dict[str, list[dict[str, str]]] = {
         {"posture_part": part}
         for part in ("Findings", "Protection", "Certificates", "Post-quantum readiness")
     ],
-    "ciphers": [{"ciphers_measure": measure} for measure in ("connections", "bytes")],
 }
 """Addresses of the parts of a page that are not all shown at once."""
 QUERIES: list[dict[str, str]] = [{}, {"system": "SRV1"}]
 NO_PLACE = ("Certificates", "Expired", "Ended since", "Expire within 90 days", "Self-signed", "Short keys")
 """Tiles that no command prints while a place is chosen: the places of certificates are another metric."""
 OF_THE_TABLE = (
-    "Not stored, cache full", "Replaced by newer ones", "Resets", "Hours whose counts are lost",
-    "Lists of groups", "Handshakes a day, resumed instead of full",
-    "Connections in NETSTAT TTLS displays", "With a hybrid group with ML-KEM", "With a hybrid with ML-KEM",
-    "Published results", "With a measurement", "Suite not known", "Physical processors of this type",
+    "Lists of groups", "Handshakes a day, resumed instead of full", "With a hybrid with ML-KEM",
+    "Published results", "With a measurement", "Physical processors of this type",
     "Rules in force", "Without TLS traffic in seven days", "Handshakes without a rule", "Errors in messages",
 )  # fmt: skip
 """Tiles with the number or the sum of rows of a table on the same page. Its rows can be downloaded."""

@@ -276,13 +276,14 @@ def as_parquet(data: pa.Table) -> bytes:
     return out.getvalue()
 
 
-def no_data(why: str, command: str) -> None:
+def no_data(why: str, command: str, section: str = "") -> None:
     """Draw the message of a section without data: why there is none, and the command that loads it.
 
-    If only the filters leave none, the message says that instead, and what is near.
+    If only the filters leave none, the message says that instead, and what is near. `section` is its name on
+    a page where sections have the same message.
     """
     emptied: Callable[[str], bool | None] = st.session_state.get(EMPTIED, lambda _: False)
-    by_filters = emptied(why)
+    by_filters = emptied(section or why)
     if by_filters:
         return
     if by_filters is None:

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_rows import FigureRows, Row
 
 _LONGEST = 300
-_HEADING_PX, _ROW_PX, _TABLE_PX = 38, 35, 318
+_TABLE_ROWS, _TABLE_PX = 8, 318
+"""A table with more rows is scrolled."""
 _FILTER_OF = {"system": "system", "server_port": "port", "job_name": "job"}
 
 
@@ -132,14 +133,14 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
         picked = grid(
             _table(found), f"{card.name}-card", sources=[figure.metric], columns=figure.columns,
             config={name: _bar(found, name) for name in figure.bars},
-            height=min(_TABLE_PX, _HEADING_PX + _ROW_PX * len(found.rows)), pick=card.pick is not None,
+            height=_TABLE_PX if len(found.rows) > _TABLE_ROWS else None, pick=card.pick is not None,
         )  # fmt: skip
         if card.pick is not None and picked is not None:
             card.pick(found.rows[picked])
     elif found.has_data and figure.none:
         st.markdown(figure.none)
     else:
-        no_data(figure.needs, figure.load)
+        no_data(figure.needs, figure.load, figure.id)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if card.page:
             page_link(card.page)

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_rows import FigureRows, Row
 
 _ROW_PX, _TIME_PX, _BELOW_PX = 26, 190, 4
-_LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 150, "right": 190}
+_LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 190, "right": 190}
 _NAME_PX = 230
 """Width of the names of dumbbells, which are results of a document."""
 _FAR = 1000
 _LONGEST_NAME = 60
 _CELL = 0.85
 """Height of a cell, as a part of the height of its line."""
-_LINE_CHARACTERS, _LINES = 26, 2
+_LINE_CHARACTERS, _LINES = 24, 2
 """A longer name at the left is written in lines."""
 _LEGEND_COLUMNS, _LEGEND_COLUMNS_OVER_TIME = 2, 3
 _LEGEND_LINE_PX = 24
@@ -203,7 +203,7 @@ def _labels(side: Literal["left", "right"], words: Sequence[str], width: int = 0
         axis=alt.Axis(
             orient=side, labelExpr=f"({json.dumps(written)})[datum.value]",
             labelLimit=width or _LABEL_PX[side], labelFontSize=12, labelLineHeight=12, labelPadding=6,
-            ticks=False, domain=False, grid=False,
+            labelOverlap=False, ticks=False, domain=False, grid=False,
         ),
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
@@ -36,23 +36,22 @@ def test_the_main_ways_need_no_mouse(reader: Reader) -> None:
         keys.press("Escape")
     reader.settle()
     assert parse_qs(urlsplit(reader.page.url).query)["system"] == ["CLI1"]
-    tab_to(reader, "(node.getAttribute('aria-label') || '').includes('choose it here')")
-    keys.press("ArrowDown")
+    tab_to(reader, "node.matches('button') && node.innerText.includes('Rows')")
     keys.press("Enter")
     reader.settle()
-    expect(reader.page.get_by_text("Connections of the bar")).to_be_visible()
+    expect(reader.page.get_by_test_id("stDownloadButton").last).to_be_visible()
     reader.fine()
 
 
 def test_a_row_is_chosen_with_the_keyboard(reader: Reader) -> None:
-    reader.open("ranking", "?system=CLI1")
+    reader.open("policy", "?system=CLI1")
     tab_to(
         reader, "!!node.closest('[data-testid=stDataFrame]') && node.matches('canvas, table, [role=grid]')"
     )
     reader.page.keyboard.press("ArrowDown")
     reader.page.keyboard.press("Shift+Space")
     reader.settle()
-    expect(reader.page.get_by_text("Connections of", exact=False).first).to_be_visible()
+    expect(reader.page.get_by_text("Parameters of its actions").first).to_be_visible()
     reader.fine()
 
 
@@ -72,8 +71,8 @@ def test_a_range_that_is_marked_in_a_chart_becomes_the_period(reader: Reader) ->
     mark_a_range(reader)
     reader.settle()
     begin, end = parse_qs(urlsplit(reader.page.url).query)["period"]
-    # The axis has days, so the period has whole days.
-    assert date.fromisoformat(begin) < date.fromisoformat(end)
+    # The axis has hours, so the period has moments.
+    assert datetime.fromisoformat(begin) < datetime.fromisoformat(end)
     reader.fine()
 
 
