@@ -167,7 +167,9 @@ def test_a_screen_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         assert [[mark["begin"], mark["end"]] for mark in marks] == [pytest.approx(line) for line in wanted]
     elif chart.kind == "dumbbell":
         ends_drawn = [[mark["begin"], mark["value"], mark["end"]] for mark in marks]
-        assert ends_drawn == [[0, None, 0] if line[1] is None else line for line in wanted]
+        measured = [row[chart.value] is not None for row in found.rows]
+        lines = zip(wanted, measured, strict=False)
+        assert ends_drawn == [line if is_known else [0, None, 0] for line, is_known in lines]
         for mark, row in zip(marks, found.rows, strict=False):
             if chart.published:
                 assert mark["published"] == row[chart.published]
@@ -200,7 +202,7 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         assert chart.share or all(f"{whole:,}" in said for whole in sums)
     elif chart.kind == "dumbbell":
         circles = [float(each.get("cx", "").rstrip("%")) for each in body.iter("circle")]
-        values = [line[1] for line in wanted if line[1] is not None]
+        values = [row[chart.value] for row in found.rows[: chart.first] if row[chart.value] is not None]
         assert len(circles) == len(values)
         # Places on the page are in the order of the values, and as far apart in proportion.
         (first, least), (last, most) = (end(zip(circles, values, strict=True)) for end in (min, max))
