@@ -183,8 +183,9 @@ class StepTables:
         """Run a statement that is planned once for each set of parameters: a plan has their values in it."""
         key = (sql, self._set if "getvariable(" in sql else "")
         if key not in self._planned:
-            self._planned[key] = f"planned_{len(self._planned)}"
-            self.connection.execute(f"PREPARE {self._planned[key]} AS {sql}")
+            planned = f"planned_{len(self._planned)}"
+            self.connection.execute(f"PREPARE {planned} AS {sql}")
+            self._planned[key] = planned
         self.connection.execute(f"EXECUTE {self._planned[key]}")
 
 
