@@ -104,7 +104,9 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             list(value ORDER BY weight DESC, value) FILTER (WHERE kind = 'job') AS jobs,
             (SELECT min(hour_utc) FROM seen) AS first_utc,
             (SELECT max(hour_utc) FROM seen) AS last_utc,
-            coalesce((SELECT end_utc FROM end_of_data), last_utc + INTERVAL 1 HOUR) AS end_utc,
+            coalesce(
+                (SELECT end_utc FROM end_of_data), (SELECT max(hour_utc) FROM seen) + INTERVAL 1 HOUR
+            ) AS end_utc,
             (SELECT min(day) FROM placed) AS first_day,
             (SELECT max(day) FROM placed) AS last_day,
             (SELECT coalesce(max(day) FILTER (weight > 0), max(day)) FROM placed) AS newest_day,
