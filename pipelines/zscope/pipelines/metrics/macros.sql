@@ -431,7 +431,7 @@ CREATE OR REPLACE MACRO records_text(source) AS CASE source
     WHEN 'zERT summary' THEN 'zERT summaries (SMF 119-12)'
     WHEN '119-12' THEN 'zERT summaries (SMF 119-12)'
     WHEN 'AT-TLS' THEN 'records of connections (SMF 119-1 and 119-2)'
-    WHEN '70' THEN 'records of CPU time (SMF 70)'
+    WHEN '70' THEN 'records of CPU time (SMF 70-1)'
     WHEN 'RMF' THEN 'RMF reports'
     ELSE source
 END;

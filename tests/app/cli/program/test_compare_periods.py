@@ -137,6 +137,6 @@ def test_records_of_another_time_are_missing_in_the_periods(ask: Ask) -> None:
     assert result.exit_code == 4
     [cpu] = [row for row in rows(result) if row["quantity"] == "CPU time"]
     assert cpu["why"] == (
-        "SRV1: records of CPU time (SMF 70) cover 0 % of the earlier period and 0 % of the later period, "
+        "SRV1: records of CPU time (SMF 70-1) cover 0 % of the earlier period and 0 % of the later period, "
         "and at least 50 % are needed"
     )

@@ -2,7 +2,7 @@
 --
 -- The price of a system comes from cost_estimate, and that of the jobs that have one of their own. A port has shares of
 -- the prices of its jobs if all of them have one. Other jobs and ports, AT-TLS rules, client networks, key exchanges and
--- roles have shares of the price of the system. A share is that of the full handshakes, the resumed ones and the
+-- roles have shares of the TLS CPU cost of the system. A share is that of the full handshakes, the resumed ones and the
 -- megabytes, weighted with the price of each kind. If full and resumed handshakes are not estimated separately, all
 -- handshakes have the same price. A share is on the condition that handshakes and bytes cost the same in all of them,
 -- and, with one price, that all resume the same share of them, so it is no estimate.
@@ -423,7 +423,7 @@ SELECT
     (m.peak_msu * p.low_peak_pct / 100 * a.price_per_msu)::DOUBLE AS low_price,
     (m.peak_msu * p.high_peak_pct / 100 * a.price_per_msu)::DOUBLE AS high_price,
     CASE
-        WHEN p.status = 'not enough data' THEN 'the price is not known'
+        WHEN p.status = 'not enough data' THEN 'the TLS CPU cost is not known'
         WHEN m.peak_msu IS NULL THEN 'no four-hour average above 0 in SMF 70-1 on the days of the estimate'
         WHEN p.high_peak_pct IS NULL THEN 'no four hours in a row have complete data'
     END::VARCHAR AS why_no_msu,
@@ -473,7 +473,11 @@ SELECT
         ELSE concat_ws(
             '; ',
             concat(
-                if(p.derived_from = 'jobs', 'shares of the prices of its jobs', 'a share of the price of the system'),
+                if(
+                    p.derived_from = 'jobs',
+                    'shares of the TLS CPU costs of its jobs',
+                    'a share of the TLS CPU cost of the system'
+                ),
                 CASE WHEN p.shared_by IN ('rule', 'client network') THEN ' by the last seven days' END,
                 ', ',
                 p.condition

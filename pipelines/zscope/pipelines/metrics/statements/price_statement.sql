@@ -37,7 +37,7 @@ stated AS (
                     coalesce('job ' || o.job_name, 'work whose job is not recorded'),
                     percent_text(o.share_pct)
                 )
-                ELSE format('; {} of the price of the system', percent_text(p.share_pct))
+                ELSE format('; {} of the TLS CPU cost of the system', percent_text(p.share_pct))
             END,
             if(
                 p.status = 'not enough data',
@@ -101,8 +101,8 @@ unknown AS (
                     || 'together, have no known share'
             WHEN (SELECT count(*) FROM tls_price AS p WHERE is_chosen(f.systems, p.system)) > 0
                 THEN 'No share of the TLS CPU cost is known of this choice: ' || CASE f.priced_by
-                    WHEN 'job' THEN 'no such job has TLS handshakes where the price is known'
-                    ELSE 'no such port has TLS handshakes where the price is known'
+                    WHEN 'job' THEN 'no such job has TLS handshakes where the TLS CPU cost is known'
+                    ELSE 'no such port has TLS handshakes where the TLS CPU cost is known'
                 END
             ELSE 'What TLS costs is not known: ' || coalesce(
                 nullif(concat_ws(

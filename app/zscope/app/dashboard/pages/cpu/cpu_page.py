@@ -174,7 +174,7 @@ def _busy(data: PageData) -> None:
     systems = use_by_system(data)
     if not systems.num_rows:
         no_data(
-            "There is no CPU use. It comes from RMF, as SMF 70 subtype 1 records or as CPU Activity reports.",
+            "There is no CPU use. It comes from RMF, as SMF 70-1 records or as CPU Activity reports.",
             "zscope ingest SMF.DUMP --select '70(1)'",
         )
         return
