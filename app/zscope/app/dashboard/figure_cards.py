@@ -140,7 +140,7 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
     elif found.has_data and figure.none:
         st.markdown(figure.none)
     else:
-        no_data(figure.needs, figure.load, figure.id)
+        no_data(figure.needs, figure.load, card.name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if card.page:
             page_link(card.page)

@@ -148,7 +148,7 @@ def share_words(line: Mapping[str, float]) -> str:
     return ", ".join(parts) or "none"
 
 
-class Part(NamedTuple):
+class ColumnPart(NamedTuple):
     """A part of a column over time."""
 
     time: date
@@ -163,7 +163,7 @@ def words_of_parts(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[str, Co
     return colours_of(list(chart.series) or in_order([_group_of(chart, row) for row in rows]))
 
 
-def parts_of(chart: ChartDeclaration, rows: Sequence[Row]) -> Iterator[Part]:
+def parts_of(chart: ChartDeclaration, rows: Sequence[Row]) -> Iterator[ColumnPart]:
     """Return the parts of columns over time, one on another."""
     words = list(words_of_parts(chart, rows))
     for time, line in columns_of(chart, rows).items():
@@ -173,7 +173,7 @@ def parts_of(chart: ChartDeclaration, rows: Sequence[Row]) -> Iterator[Part]:
             end = begin + (percent(value, whole) if chart.share else value)
             share = f", {percent(value, whole):.1f} %" if chart.share else ""
             if value or chart.series:
-                yield Part(time, word, begin, end, f"{number_of(value)}{share}")
+                yield ColumnPart(time, word, begin, end, f"{number_of(value)}{share}")
             begin = end
 
 
