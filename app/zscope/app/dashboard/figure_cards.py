@@ -155,11 +155,10 @@ def _picture(data: PageData, found: FigureRows, card: Card) -> None:
     if chart is None:
         _list(found)
     elif not declared.time:
-        click = None if card.pick else _click(data, found)
-        drawn = chart if card.pick else _clickable(chart, found)
-        picked = draw_chart(drawn, name, words_of(found), click=click, pick=card.pick is not None)
-        if card.pick is not None and picked is not None:
-            card.pick(drawn_rows(found)[int(picked["place"])])
+        if card.pick is None:
+            draw_chart(_clickable(chart, found), name, words_of(found), click=_click(data, found))
+        elif picked := draw_chart(_with_selection(chart), name, words_of(found), pick=True):
+            card.pick(row_at(found, int(picked["place"])))
     else:
         times = pa.table({clock_of(found): [row[declared.time] for row in drawn_rows(found)]})
         marked = marked_chart(data, ChartOverTime(_clickable(chart, found), clock_of(found)), times)
@@ -186,8 +185,10 @@ def _choose(found: FigureRows, columns: Sequence[str], clicked: Sequence[dict[st
 
 
 def _clickable(chart: Chart, found: FigureRows) -> Chart:
-    if not _chosen_by(found):
-        return chart
+    return _with_selection(chart) if _chosen_by(found) else chart
+
+
+def _with_selection(chart: Chart) -> Chart:
     return chart.add_params(alt.selection_point(name=PICKED, fields=["place"]))
 
 

@@ -49,7 +49,6 @@ _ROW_PX, _TIME_PX, _BELOW_PX = 26, 190, 4
 _LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 190, "right": 190}
 _NAME_PX = 230
 """Width of the names of dumbbells, which are results of a document."""
-_FAR = 1000
 _LONGEST_NAME = 60
 _CELL = 0.85
 """Height of a cell, as a part of the height of its line."""
@@ -129,12 +128,12 @@ def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Ch
         for place, (row, each) in enumerate(zip(rows, drawn, strict=True))
     )
     data = alt.InlineData(lines)
-    base = alt.Chart(data).encode(y=_labels("left", [line["name"] for line in lines], _NAME_PX))
+    named = alt.Chart(data).encode(y=_labels("left", [line["name"] for line in lines], _NAME_PX))
+    base = alt.Chart(data).encode(y=alt.Y("place:O", axis=None))
     x = alt.X("least:Q", scale=alt.Scale(domain=list(ends), nice=False, zero=False), title=None,
-              axis=alt.Axis(tickCount=5, format="~s" if ends[1] > _FAR else "~g", grid=True))  # fmt: skip
+              axis=alt.Axis(tickCount=5, format=",.3~r", grid=True))  # fmt: skip
     own = alt.Color("colour:N", scale=None, legend=None)
-    picked = alt.selection_point(name="picked", fields=["place"], on="click")
-    agrees = base.mark_bar(size=13, opacity=0.22, color=PUBLISHED).encode(x=x, x2=alt.X2("most:Q"))
+    agrees = named.mark_bar(size=13, opacity=0.22, color=PUBLISHED).encode(x=x, x2=alt.X2("most:Q"))
     zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=COLOURS["grey"]).encode(x=alt.X("zero:Q"))
     published = base.transform_filter("isValid(datum.published)").mark_point(
         shape="diamond", size=70, strokeWidth=2, color=PUBLISHED, opacity=1

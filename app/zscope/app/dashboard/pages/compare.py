@@ -95,7 +95,7 @@ def intervals(data: PageData, starts: Mapping[str, datetime]) -> pa.Table:
     return interval_table(data.metric("run_interval", where=f"name IN ({names})").to_pylist(), starts)
 
 
-FIGURES = ((Card("compared-runs", 3), Card("compared-sentences", 2)),)
+FIGURES = ((Card("compared-runs"),), (Card("compared-sentences"),))
 LEFT_OUT = ((Card("left-out-hours"),),)
 PAGE = Page(title="Compare runs", icon="compare_arrows", area="Benchmark", order=20, filtered=False)
 

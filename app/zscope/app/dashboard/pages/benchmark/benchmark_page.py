@@ -39,9 +39,10 @@ def open_result(row: dict[str, Any]) -> None:
     go_to("benchmark")
 
 
-HEADLINE = ((Card("benchmark-headline"),),)
+HEADLINE = (
+    (Card("benchmark-headline", 2), Card("differing", 4, pick=_pick), Card("verdicts-by-document", 3)),
+)
 FIGURES = (
-    (Card("differing", 4, pick=_pick), Card("verdicts-by-document", 3)),
     (Card("results-tls31", pick=_pick), Card("results-perf32", pick=_pick)),
     (Card("results-mq", pick=_pick), Card("results-rscs", pick=_pick)),
     (Card("results-ztpf", pick=_pick), Card("results-far", pick=_pick)),
