@@ -26,7 +26,7 @@ from zscope.samples.dump.records.rmf_machine import DeclaredMachine
 from zscope.samples.reports.displays import DisplayContents
 from zscope.samples.space_worlds import read_space_kinds
 from zscope.samples.systems.plan import SystemsPlan
-from zscope.samples.world.benchmark_runs import read_benchmark_runs
+from zscope.samples.world.declared_runs import read_benchmark_runs
 from zscope.samples.world.world_scenario import WorldScenario
 from zscope.schemas.attls import AttlsFile
 from zscope.schemas.declared import TomlFile

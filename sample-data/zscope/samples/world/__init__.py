@@ -8,8 +8,8 @@ computes for it. The manifest contains all expected values.
 from __future__ import annotations
 
 from zscope.samples.dump.recipe import RecipeError
-from zscope.samples.world.benchmark_runs import read_planned_runs
 from zscope.samples.world.cost import CostModel, SideCost, read_costs
+from zscope.samples.world.declared_runs import read_planned_runs
 from zscope.samples.world.world_folder import MANIFEST, write_world
 from zscope.samples.world.world_recipe import (
     PACKINGS,

@@ -13,13 +13,12 @@ from itertools import cycle, groupby, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec.structs import replace
 
-from zscope.samples.declaration_files import declared_file
 from zscope.samples.dump.connections import FULL, NO_TLS, RESUMED
 from zscope.samples.dump.recipe import RecipeError
 from zscope.samples.dump.site_context import IplOfSystem
 from zscope.samples.world.cost import SIDES
+from zscope.samples.world.declared_runs import USUAL_RUNS, DeclaredRun, FactorOfSides
 from zscope.samples.world.services import RUN_SERVICES, SERVICES, SUITE_NUMBERS
 from zscope.samples.world.world_connections import (
     SHORTEST_LONG_US,
@@ -28,7 +27,6 @@ from zscope.samples.world.world_connections import (
     ticks,
 )
 from zscope.samples.world.world_recipe import MINUTE_US, NAMES, NIGHTS, WorldRecipe
-from zscope.schemas.declared import Declared, TomlFile
 
 if TYPE_CHECKING:
     from zscope.samples.dump.arrays import Floats
@@ -45,60 +43,7 @@ COUNTED_FORWARDED = ("counted", "forwarded")
 """Tag of a run whose transactions are those that the server forwards."""
 
 
-class FactorOfSides(Declared, frozen=True):
-    """A factor on the CPU time of each side."""
-
-    client: int | float
-    server: int | float
-
-
-class DeclaredRun(Declared, frozen=True):
-    """A run with the values that it inherits from its kind of workload."""
-
-    name: str
-    workload: str
-    night: int
-    service: str | tuple[str, ...]
-    latency_ms: float | tuple[float, ...]
-    tags: Mapping[str, str]
-    suite: str = ""
-    resumed: float = 0.0
-    handshake: int | float | FactorOfSides = 1.0
-    everything: int | float | FactorOfSides = 1.0
-    forwarded: float = 0.0
-    few: bool = False
-
-
-class DeclaredRuns(Declared, frozen=True):
-    """The content of `benchmark_runs.toml`, with complete runs."""
-
-    client: str
-    server: str
-    run: tuple[DeclaredRun, ...]
-
-
-def read_benchmark_runs(file: TomlFile) -> DeclaredRuns:
-    """Return the runs of a file, with what their kinds of workload have in common."""
-    defaults = file.content["defaults"]
-    runs = []
-    for entry in file.content["run"]:
-        workload = entry.get("workload", defaults["CRR"]["workload"])
-        like = entry.pop("like", None) or next(kind for kind in defaults if workload.startswith(kind))
-        inherited = defaults[like]
-        runs.append({**inherited, **entry, "tags": {**inherited["tags"], **entry["tags"]}})
-    content = {name: value for name, value in file.content.items() if name != "defaults"}
-    return file.typed(DeclaredRuns, content | {"run": runs})
-
-
-def read_planned_runs(file: TomlFile) -> tuple[DeclaredRun, ...]:
-    """Return the runs of a file with nothing but runs, with the systems and defaults of the usual ones."""
-    usual = {name: value for name, value in _FILE.content.items() if name != "run"}
-    return read_benchmark_runs(replace(file, content=usual | file.content)).run
-
-
-_FILE = declared_file("world/benchmark_runs.toml")
-_PLAN = read_benchmark_runs(_FILE)
-RUN_SYSTEMS = {"client": NAMES.index(_PLAN.client), "server": NAMES.index(_PLAN.server)}
+RUN_SYSTEMS = {"client": NAMES.index(USUAL_RUNS.client), "server": NAMES.index(USUAL_RUNS.server)}
 """Numbers of the systems that take part in runs."""
 _LATENCY_NOISE = 0.01
 """Relative differences between the minutes of a run."""
@@ -178,7 +123,7 @@ def planned_runs(recipe: WorldRecipe) -> tuple[PlannedRun, ...]:
     runs: list[PlannedRun] = []
     next_minute = dict.fromkeys(range(NIGHTS), FIRST_RUN_MINUTE)
     latest: dict[int, PlannedRun] = {}
-    declared_runs = recipe.planned or _PLAN.run
+    declared_runs = recipe.planned or USUAL_RUNS.run
     chosen = (each for each in declared_runs if recipe.runs == "all" or (recipe.runs == "few" and each.few))
     for number, declared in enumerate(chosen):
         run = _run(recipe, number, declared, next_minute[declared.night])

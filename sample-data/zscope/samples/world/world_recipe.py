@@ -13,7 +13,7 @@ from zscope.samples.world.cost import CostModel
 from zscope.samples.world.world_scenario import SCENARIO
 
 if TYPE_CHECKING:
-    from zscope.samples.world.benchmark_runs import DeclaredRun
+    from zscope.samples.world.declared_runs import DeclaredRun
 
 RunChoice = Literal["all", "few", "none"]
 RUN_CHOICES: tuple[RunChoice, ...] = ("all", "few", "none")
