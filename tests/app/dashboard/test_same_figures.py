@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -16,11 +18,13 @@ from zscope.app.dashboard.figure_charts import chart_of, words_of
 from zscope.app.dashboard.pages.handshakes import BY_PLACE as HANDSHAKES_BY_PLACE
 from zscope.app.dashboard.pages.posture.posture_page import BY_PLACE as PROTECTION_BY_PLACE
 from zscope.app.dashboard.pages.ranking import RANKINGS
+from zscope.app.figures.drawn_values import drawn_rows, name_of, others_of
 from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures
 from zscope.app.figures.figure_rows import FigureRows, figure_rows
 from zscope.app.figures.static_pictures import add_picture
 from zscope.app.figures.written_values import shown
 from zscope.app.report.report_sections import glance_figures
+from zscope.app.shared.filters import PERIOD_BEFORE, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +71,9 @@ def test_failed_handshakes_are_those_of_the_metric(drawn_page: Open, recorded: P
     assert tile(drawn_page("handshakes", recorded), "Failed") == f"{100 * failed / handshakes:.2f} %"
 
 
-FIGURES = [figure for figure in declared_figures().values() if figure.chart]
+WITHOUT_ROWS = {"price-by-key-exchange", "price-by-role"}
+"""Figures of zERT details; the handshakes of the world are those of summaries."""
+FIGURES = [figure for figure in declared_figures().values() if figure.chart and figure.id not in WITHOUT_ROWS]
 each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
 DRAWN_ELSEWHERE = {"list", "strips"}
 """Kinds that are no charts on a screen: a list is text, and days of sources have a page."""
@@ -233,6 +239,49 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
         widths = [float(rect.get("width", "").rstrip("%")) for rect in body.iter("rect")]
         largest = max(line[0] for line in wanted)
         assert widths == pytest.approx([100 * line[0] / largest for line in wanted], abs=0.001)
+
+
+FIRST = datetime(2026, 3, 11, 23, tzinfo=UTC)  # the clocks of the world are an hour ahead of UTC
+CHOSEN = Filters(
+    FIRST, FIRST + timedelta(days=2), first_day=date(2026, 3, 12), last_day=date(2026, 3, 13),
+    compared_with=PERIOD_BEFORE,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["cost-by-day", "cpu-time-over-time", "ports"])
+def test_both_draw_the_amounts_of_another_period(name: str, world: Path) -> None:
+    found = figure_rows(data_of(world, CHOSEN), declared_figures()[name], {})
+    before = figure_rows(data_of(world, CHOSEN.before()), declared_figures()[name], {})
+    chart = found.figure.chart
+    assert chart is not None
+    assert found.compared_with == PERIOD_BEFORE
+    if chart.time:
+        wanted = [row[chart.high] if row[chart.value] is None else row[chart.value] for row in before.rows]
+        assert [time for time, _ in others_of(found)] == [
+            row[chart.time] + timedelta(days=2) for row in before.rows
+        ]
+    else:
+        there = {name_of(chart, row): row[chart.value] for row in before.rows}
+        wanted = [there[line] for row in drawn_rows(found) if (line := name_of(chart, row)) in there]
+    assert wanted
+    drawn = chart_of(found)
+    assert drawn is not None
+    sets = drawn.to_dict()["datasets"].values()
+    key = "other" if any("other" in rows[0] for rows in sets) else "begin"
+    lines = [[row[key] for row in rows if key in row] for rows in sets]
+    assert any(line == pytest.approx(wanted) for line in lines if len(line) == len(wanted))
+    body = Element("body")
+    add_picture(body, found)
+    marks = [each for each in body.iter() if each.get("class") == "other"]
+    assert len(marks) == len(wanted) - (1 if chart.time else 0)
+    assert f"{PERIOD_BEFORE}: " in words_of(found)
+    assert all(shown(int(value) if value == int(value) else value) in words_of(found) for value in wanted)
+
+
+def test_without_a_choice_nothing_is_compared(world: Path) -> None:
+    found = figure_rows(data_of(world, replace(CHOSEN, compared_with="")), declared_figures()["ports"], {})
+    assert found.rows
+    assert not others_of(found)
 
 
 @each_figure

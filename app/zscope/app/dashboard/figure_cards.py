@@ -31,7 +31,7 @@ from zscope.app.dashboard.figure_charts import chart_of, clock_of, words_of
 from zscope.app.dashboard.filter_bar import choose
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
-from zscope.app.figures.drawn_values import amount_of, drawn_rows, left_out, name_of, real, row_at
+from zscope.app.figures.drawn_values import amount_of, drawn_rows, left_out, name_of, others_of, real, row_at
 from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows
@@ -125,7 +125,8 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
     figure = found.figure
     rows = drawn_rows(found)
     first = f" (first {len(rows)} of {found.count:,})" if left_out(found) else ""
-    unit = f"  \n:small[:gray[{figure.chart.what}{first}]]" if figure.chart and rows else ""
+    other = f"; grey: {found.compared_with}" if others_of(found) else ""
+    unit = f"  \n:small[:gray[{figure.chart.what}{other}{first}]]" if figure.chart and rows else ""
     above.markdown(f"**{card.title or figure.question or figure.title}**{unit}")
     if drawn_rows(found):
         _picture(data, found, card)

@@ -17,6 +17,7 @@ from zscope.app.figures.drawn_values import (
     amount_of,
     colour_of,
     colours_of,
+    compared_words,
     drawn_rows,
     dumbbells,
     falls_of,
@@ -24,6 +25,7 @@ from zscope.app.figures.drawn_values import (
     in_order,
     name_of,
     number_of,
+    others_of,
     over_time_words,
     parts_of,
     percent,
@@ -61,6 +63,7 @@ _TIP = [alt.Tooltip("name:N", title="What"), _AMOUNT_TIP]
 _TIME_TIP = [alt.Tooltip("when:N", title="When")]
 _HOLLOW = 0.1
 """Opacity of the inside of a bar of which only the bounds are known."""
+_GREY = COLOURS["grey"]
 _POSSIBLE = 0.45
 """Opacity of what is between the least and the most."""
 
@@ -71,7 +74,36 @@ def chart_of(found: FigureRows) -> Chart | None:
     rows = drawn_rows(found)
     if chart is None or not rows or chart.kind not in _KINDS:
         return None
-    return _KINDS[chart.kind](chart, rows, found)
+    drawn = _KINDS[chart.kind](chart, rows, found)
+    return _with_others(drawn, found) if chart.time else drawn
+
+
+def _with_others(drawn: Chart, found: FigureRows) -> Chart:
+    """The chart with the other period as a dashed line at the same times."""
+    points = [
+        {
+            "time": drawn_at(time).isoformat(),
+            "when": time_of(time),
+            "begin": amount,
+            "amount": number_of(amount),
+        }
+        for time, amount in others_of(found)
+    ]
+    if not points:
+        return drawn
+    line = alt.Chart(alt.InlineData(tuple(points))).mark_line(
+        color=_GREY, strokeDash=[4, 3], strokeWidth=1.5, point=alt.OverlayMarkDef(color=_GREY, size=16)
+    )
+    clock = clock_of(found)
+    layered: Chart = alt.layer(
+        drawn,
+        line.encode(
+            x=time_axis("time", time_title(clock), timeUnit=UNITS[clock], bandPosition=0.5),
+            y=alt.Y("begin:Q"),
+            tooltip=[*_TIME_TIP, alt.Tooltip("amount:N", title=found.compared_with)],
+        ),
+    )
+    return layered
 
 
 def words_of(found: FigureRows) -> str:
@@ -88,15 +120,26 @@ def words_of(found: FigureRows) -> str:
         said = over_time_words(chart, rows)
     else:
         said = [f"{name_of(chart, row)}: {amount_of(chart, row)}" for row in rows]
-    return f"{chart.what}: {'; '.join(said)}."
+    return f"{chart.what}: {'; '.join(said)}.{compared_words(found)}"
 
 
-def _bars(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
+def _bars(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
     lines = [_line(chart, row) | {"begin": 0.0, "end": real(row[chart.value])} for row in rows]
-    return _lines(lines)
+    return _lines(_compared(chart, rows, lines, found))
 
 
-def _ranges(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
+def _compared(
+    chart: ChartDeclaration, rows: Sequence[Row], lines: list[dict[str, Any]], found: FigureRows
+) -> list[dict[str, Any]]:
+    """The lines with the amounts of the other period, where there are any."""
+    others = dict(others_of(found))
+    return [
+        line | ({"other": others[name], "there": number_of(others[name])} if name in others else {})
+        for line, name in zip(lines, (name_of(chart, row) for row in rows), strict=True)
+    ]
+
+
+def _ranges(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
     lines = [
         _line(chart, row)
         | {
@@ -106,7 +149,7 @@ def _ranges(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
         }
         for row in rows
     ]
-    return _lines(lines, between=True)
+    return _lines(_compared(chart, rows, lines, found), between=True)
 
 
 def _waterfall(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:
@@ -142,7 +185,7 @@ def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Ch
     interval = measured.mark_rule(strokeWidth=2).encode(x=alt.X("begin:Q"), x2=alt.X2("end:Q"), color=own)
     values = measured.mark_point(filled=True, size=55, opacity=1).encode(x=alt.X("value:Q"), color=own)
     # Above everything else, so that the whole row can be clicked.
-    whole = base.mark_rect(opacity=0, cursor="pointer").encode(tooltip=_TIP).add_params(picked)
+    whole = base.mark_rect(opacity=0).encode(tooltip=_TIP)
     words = [line["amount"] for line in lines]
     amounts = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", words), x=alt.value(0))
     layers: Chart = alt.layer(
@@ -159,7 +202,8 @@ def _line(chart: ChartDeclaration, row: Row) -> dict[str, Any]:
 def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Chart:
     """One line for each row: its name at the left, a bar, and its amount at the right."""
     placed = tuple({**line, "place": place} for place, line in enumerate(lines))
-    least, most = min(0.0, *(line["begin"] for line in lines)), max(line["end"] for line in lines)
+    least = min(0.0, *(line["begin"] for line in lines))
+    most = max(max(line["end"], line.get("other", 0.0)) for line in lines)
     x = alt.X("begin:Q", scale=alt.Scale(domain=[least, most or 1.0], nice=False), axis=None)
     base = alt.Chart(alt.InlineData(placed)).encode(y=_labels("left", [line["name"] for line in lines]))
     bars = base.mark_bar(size=13, opacity=_POSSIBLE if between else 1.0).encode(
@@ -181,7 +225,12 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
         .encode(y=_labels("right", [line["amount"] for line in lines]), x=alt.value(0))
     )
     known = between and any(line["estimate"] is not None for line in lines)
-    return _in_lines([bars, *([estimates] if known else []), amounts], len(lines))
+    marks = [estimates] if known else []
+    if any("other" in line for line in lines):
+        hollow = base.transform_filter("isValid(datum.other)").mark_point(color=_GREY, size=60, strokeWidth=2)
+        tips = [alt.Tooltip("name:N", title="What"), alt.Tooltip("there:N", title="Other period")]
+        marks.append(hollow.encode(x=alt.X("other:Q"), tooltip=tips))
+    return _in_lines([bars, *marks, amounts], len(lines))
 
 
 def _in_lines(layers: Sequence[alt.Chart], number: int) -> Chart:

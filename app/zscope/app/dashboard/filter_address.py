@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-FILTER_NAMES = ("period", "system", "stack", "port", "job", "role", "runs")
+FILTER_NAMES = ("period", "system", "stack", "port", "job", "role", "runs", "compare")
 """The parameters of an address, which are also the keys of the widgets."""
 _KNOWN = "filters_known"
 """In the session: the filters in the address after the last run."""

@@ -32,7 +32,7 @@ from zscope.app.dashboard.period import (
     relative_periods,
     show_days,
 )
-from zscope.app.shared.filters import ROLES, Filters
+from zscope.app.shared.filters import COMPARISONS, ROLES, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +45,8 @@ _WITH_RUNS = ("with",)
 """The value in the address if hours with benchmark runs count."""
 _WORDS = "period_in_words"
 """In the session: the button of the period."""
+_COMPARED = "compared_wanted"
+"""In the session: what the reader has just chosen to compare with, as in the address."""
 _WIDTH_PX = 320
 _MOST_CHIPS = 4
 
@@ -57,6 +59,8 @@ class Asked:
     """The values of each filter; also those that no loaded record has: they leave no rows."""
     period: Period
     with_runs: bool
+    compared_with: tuple[str, ...]
+    """What figures are compared with, one value, or empty."""
     refused: tuple[tuple[str, str, str], ...]
     """Filter, value and reason of what is not applied, such as a port that is no number."""
 
@@ -66,14 +70,16 @@ class Asked:
             Filters(
                 None, None, self.values["system"], self.values["stack"],
                 tuple(map(int, self.values["port"])), self.values["job"], self.values["role"],
-                with_runs=self.with_runs,
+                with_runs=self.with_runs, compared_with=next(iter(self.compared_with), ""),
             ), self.period, choices,
         )  # fmt: skip
 
     def address(self) -> dict[str, tuple[str, ...]]:
         """Return the parameters of the address; what is refused stays until the reader removes it."""
         runs = _WITH_RUNS if self.with_runs else ()
-        chosen = {**self.values, "period": self.period.address, "runs": runs}
+        chosen = {
+            **self.values, "period": self.period.address, "runs": runs, "compare": self.compared_with,
+        }  # fmt: skip
         return {
             name: (*values, *(value for filtered, value, _ in self.refused if filtered == name))
             for name, values in chosen.items()
@@ -95,10 +101,21 @@ def read_address(asked: Mapping[str, Sequence[str]], choices: Choices) -> Asked:
           for value in given.get("period", ()) if period is None),
         *(("runs", value, "is no choice of runs, not applied") for value in given.get("runs", ())
           if value not in _WITH_RUNS),
+        *(("compare", value, "is no period to compare with, not applied")
+          for value in given.get("compare", ()) if not _comparable(value)),
     ]  # fmt: skip
     # A store without runs has none to count.
     with_runs = choices.has_runs and {*given.get("runs", ())} >= {*_WITH_RUNS}
-    return Asked(values, period or ALL_DAYS, with_runs, tuple(refused))
+    compared = tuple(filter(_comparable, given.get("compare", ())))[:1]
+    return Asked(values, period or ALL_DAYS, with_runs, compared, tuple(refused))
+
+
+def _comparable(value: str) -> bool:
+    """Whether figures can be compared with it: a period by its name, or that which begins on a day."""
+    try:
+        return value in COMPARISONS or date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
 
 
 def _possible(name: str, value: str) -> bool:
@@ -134,6 +151,7 @@ def filter_bar(choices: Choices) -> Filters:
         if choices.first_day is not None and choices.last_day is not None:
             _period_by_words(choices, asked.period)
             _period_by_days(choices.first_day, choices.last_day, asked.period)
+            _other_period(asked)
         with st.popover("Filters", icon=":material/tune:", key="filters"):
             for name in _CHOSEN:
                 _several(name, offered[name], asked.values[name])
@@ -159,10 +177,10 @@ def _offered(choices: Choices) -> dict[str, tuple[str, ...]]:
 def _wanted() -> dict[str, list[str]]:
     """What a new address asks for, or what was chosen before, with what the reader has just changed."""
     asked, known = newly_asked_for(), known_filters()
-    changed = st.session_state.pop(WANTED, None)
+    changed = {"period": st.session_state.pop(WANTED, None), "compare": st.session_state.pop(_COMPARED, None)}
     if asked is not None:
         return asked
-    wanted = {**known, **({} if changed is None else {"period": list(changed)})}
+    wanted = {**known, **{name: list(values) for name, values in changed.items() if values is not None}}
     for name in _CHOSEN:
         if name in st.session_state:
             refused = [value for value in known.get(name, ()) if not _possible(name, value)]
@@ -177,6 +195,10 @@ def _give_widgets(asked: Asked) -> None:
     for name, values in asked.values.items():
         st.session_state[name] = list(values)
     st.session_state["runs"] = asked.with_runs
+    compared = next(iter(asked.compared_with), None)
+    st.session_state["compare"] = compared if compared in COMPARISONS else None
+    is_day = compared is not None and compared not in COMPARISONS
+    st.session_state["compare_day"] = date.fromisoformat(compared) if compared and is_day else None
     st.session_state["period"] = asked.period.days
     st.session_state[_WORDS] = asked.period.words or None
 
@@ -215,6 +237,22 @@ def _period_by_days(first: date, last: date, period: Period) -> None:
             help="From the first to the last day, both included, on the clocks of the systems. Empty: all "
             f"days, now {first} to {last}, and those that are loaded later.",
         )  # fmt: skip
+
+
+def _other_period(asked: Asked) -> None:
+    """The period that figures are compared with, as a button that opens the choice."""
+    without_period = asked.period == ALL_DAYS
+    with st.popover("Compare", icon=":material/compare_arrows:", key="compared", disabled=without_period):
+        st.pills("Compare with", COMPARISONS, key="compare", on_change=_compare, args=("compare",))
+        st.date_input(
+            "or with the same time from this day on", None, key="compare_day", format="YYYY-MM-DD",
+            width=_WIDTH_PX, on_change=_compare, args=("compare_day",),
+        )  # fmt: skip
+
+
+def _compare(key: str) -> None:
+    chosen = st.session_state[key]
+    st.session_state[_COMPARED] = () if chosen is None else (str(chosen),)
 
 
 def _days(begin: date, end: date) -> str:
@@ -257,7 +295,9 @@ def chips_of(asked: Asked, offered: Mapping[str, Sequence[str]]) -> list[Chip]:
         if value in offered[name]
     ]
     runs = [Chip("runs", *_WITH_RUNS, "With benchmark runs")] if asked.with_runs else []
-    return [*refused, *unknown, *known, *runs]
+    needs = " needs a chosen period" if asked.period == ALL_DAYS else ""
+    compared = [Chip("compare", value, f"Compared with {value}{needs}") for value in asked.compared_with]
+    return [*refused, *unknown, *compared, *known, *runs]
 
 
 def _absence(offered: int) -> str:

@@ -332,6 +332,11 @@ class PageData:
         """Return the filters that are set but cannot narrow a metric."""
         return self.filters.without_effect_on(metric(name))
 
+    def other(self) -> PageData | None:
+        """Return the data of the period that figures are compared with, if one is chosen."""
+        filters = self.filters.other()
+        return replace(self, filters=filters, newest=[]) if filters else None
+
     def without_filters(self, names: Sequence[str]) -> PageData:
         """Return the data that filters of these names do not narrow."""
         return replace(self, filters=self.filters.without(names)) if names else self

@@ -98,12 +98,12 @@ def tile(
         # A name with a grave accent would end the code.
         if "`" not in expression + command:
             parts.append(f"`{expression}{FROM}{command}`")
-    help_ = "\n\n".join(parts) or None
+    options["help"] = "\n\n".join(parts) or None
     if not trend:
-        place.metric(title, shown, help=help_, border=True, **options)
+        place.metric(title, shown, border=True, **options)
         return
-    with place.container(border=True, gap=None, **options):
-        st.metric(title, shown, help=help_)
+    with place.container(border=True, gap=None, height=options.pop("height", "content")):
+        st.metric(title, shown, **options)
         draw_chart(_line(trend), f"{title}-trend", f"{title}, over time")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.figures.written_values import shown
@@ -26,6 +26,8 @@ _SPARE: tuple[ColourName, ...] = (
 _OF_ROWS = frozenset({"bars", "ranges", "list", "waterfall", "dumbbell"})
 """Kinds that draw a line for each row."""
 _OVER_TIME = frozenset({"course", "band", "heat"})
+_COMPARED = frozenset({"course", "band", "bars", "ranges"})
+"""Kinds that show the amounts of another period, unless each is divided into groups."""
 FULL = 100.0
 SHADES = 5
 """The shades of a heat, from few to many."""
@@ -88,6 +90,40 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
     text = f"{shown(row[chart.low], chart.low)} to {high}" if real(row[chart.low]) else f"at most {high}"
     estimate = row[chart.value] if chart.value else None
     return text if estimate is None else f"{text}, estimate {shown(estimate, chart.value)}"
+
+
+def others_of(found: FigureRows) -> list[tuple[Any, float]]:
+    """Return the amounts of the other period: by time, or by the name of a row that is drawn."""
+    chart = found.figure.chart
+    if chart is None or chart.kind not in _COMPARED or chart.group:
+        return []
+    if chart.time:
+        return sorted(
+            (row[chart.time], amount) for row in found.others if (amount := _whole(chart, row)) is not None
+        )
+    names = {
+        name_of(chart, row): amount for row in found.others if (amount := _whole(chart, row)) is not None
+    }
+    return [(name, names[name]) for row in drawn_rows(found) if (name := name_of(chart, row)) in names]
+
+
+def _whole(chart: ChartDeclaration, row: Row) -> float | None:
+    """The amount of a row that is compared: the sum of its series, its estimate, or the most."""
+    if chart.series:
+        return sum(real(row[column]) for column in chart.series.values())
+    value = row[chart.value] if chart.value else None
+    if value is None and chart.high:
+        value = row[chart.high]
+    return None if value is None else real(value)
+
+
+def compared_words(found: FigureRows) -> str:
+    """Return what the other period had in words, for those who cannot see the picture; empty without one."""
+    said = [
+        f"{name if isinstance(name, str) else time_of(name)} {number_of(amount)}"
+        for name, amount in others_of(found)
+    ]
+    return f" {found.compared_with}: {'; '.join(said)}." if said else ""
 
 
 class Fall(NamedTuple):

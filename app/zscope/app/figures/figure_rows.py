@@ -43,6 +43,9 @@ class FigureData(Protocol):
     def without_effect(self, name: str) -> tuple[str, ...]:
         """Return the filters that are set but cannot narrow a metric."""
 
+    def other(self) -> FigureData | None:
+        """Return the data of the period that figures are compared with, if one is chosen."""
+
     def without_filters(self, names: Sequence[str]) -> FigureData:
         """Return the data that filters of these names do not narrow."""
 
@@ -66,6 +69,10 @@ class FigureRows:
     """Whether the rows of a course of time are hours."""
     ignored: tuple[str, ...] = ()
     """The filters that are set but cannot narrow these rows."""
+    compared_with: str = ""
+    """What the other period is, if there is one."""
+    others: tuple[Row, ...] = ()
+    """The rows of the other period, at the times of the chosen one."""
 
 
 def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, bool]) -> FigureRows:
@@ -90,8 +97,11 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
     elif figure.metric not in filled:
         filled[figure.metric] = _has_rows(data, figure)
     rows = _titled(plain_rows(table), figure)
+    other = data.other() if figure.chart and "period" not in data.without_effect(figure.metric) else None
     return FigureRows(
         figure=figure,
+        compared_with=data.filters.compared_with if other else "",
+        others=_moved(data, other, figure) if other else (),
         rows=tuple({name: row[name] for name in row if name != _COUNT} for row in rows),
         count=rows[0][_COUNT] if rows else 0,
         has_data=filled[figure.metric],
@@ -100,6 +110,18 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
         hourly=hourly,
         ignored=(*data.without_effect(figure.metric), *ignored),
     )
+
+
+def _moved(data: FigureData, other: FigureData, figure: FigureDeclaration) -> tuple[Row, ...]:
+    """The rows of the other period, at the times of the chosen one."""
+    rows = figure_rows(other, figure, {}).rows
+    time = figure.chart.time if figure.chart else ""
+    if not time:
+        return rows
+    here, there = data.filters, other.filters
+    assert here.begin is not None and there.begin is not None, "both periods begin"  # noqa: PT018
+    days = here.first_day - there.first_day if here.first_day and there.first_day else None
+    return tuple(row | {time: row[time] + (days or here.begin - there.begin)} for row in rows if row[time])
 
 
 def _of_query(data: FigureData, figure: FigureDeclaration) -> FigureRows:

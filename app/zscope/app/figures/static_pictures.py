@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.app.figures.drawn_values import (
@@ -16,6 +17,7 @@ from zscope.app.figures.drawn_values import (
     amount_of,
     colour_of,
     colours_of,
+    compared_words,
     drawn_rows,
     dumbbells,
     falls_of,
@@ -24,6 +26,7 @@ from zscope.app.figures.drawn_values import (
     left_out,
     name_of,
     number_of,
+    others_of,
     over_time_words,
     parts_of,
     percent,
@@ -78,21 +81,31 @@ def add_picture(parent: Element, found: FigureRows) -> None:
     _KINDS[chart.kind](figure, chart, rows, found)
 
 
-def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
-    largest = max(abs(real(row[chart.value])) for row in rows)
-    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows])
+def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
+    others = dict(others_of(found))
+    largest = max(*(abs(real(row[chart.value])) for row in rows), *others.values(), 0.0)
+    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows], found)
     for row in rows:
         line = _line(box, name_of(chart, row), amount_of(chart, row))
         _part(line, 0, percent(abs(real(row[chart.value])), largest), colour_of(chart, row), _BAR_PX)
+        _other(line, others.get(name_of(chart, row)), largest)
     _legend(figure, words_below(chart, rows))
 
 
-def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
+def _other(drawing: Element, amount: float | None, largest: float) -> None:
+    """A hollow mark at the amount of the other period."""
+    if amount is not None:
+        add(drawing, "circle", cx=f"{percent(amount, largest):.2f}%", cy=_BAR_PX / 2, r=4, class_="other")
+
+
+def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
+    others = dict(others_of(found))
     known = [row for row in rows if row[chart.high] is not None]
-    largest = max((real(row[chart.high]) for row in known), default=0.0)
-    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows])
+    largest = max(*(real(row[chart.high]) for row in known), *others.values(), 0.0, 0.0)
+    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows], found)
     for row in rows:
         line = _line(box, name_of(chart, row), amount_of(chart, row))
+        _other(line, others.get(name_of(chart, row)), largest)
         if row[chart.high] is None:
             continue
         begin = percent(real(row[chart.low]), largest)
@@ -227,8 +240,10 @@ def _over_time(
     """Draw columns over time; a time without a row stays empty."""
     rows, step = drawn_rows(found), step_of(found)
     begin, end = min(row[chart.time] for row in rows), max(row[chart.time] for row in rows) + step
-    top = FULL if chart.share else _round_up(max((piece.end for piece in pieces), default=0.0))
-    spoken = _spoken(chart, over_time_words(chart, rows))
+    others = [((time - begin) / step + 0.5, amount) for time, amount in others_of(found)]
+    drawn = [*(piece.end for piece in pieces), *(amount for _, amount in others)]
+    top = FULL if chart.share else _round_up(max(drawn, default=0.0))
+    spoken = _spoken(chart, over_time_words(chart, rows), found)
     box = add(figure, "div", class_="course", role="img", aria_label=spoken)
     scale = add(box, "svg", class_="scale", width=64, height=_COURSE_PX + 10, aria_hidden="true")
     plot = add(box, "svg", class_="plot", width="100%", height=_COURSE_PX + 10, aria_hidden="true")
@@ -245,6 +260,10 @@ def _over_time(
             y = 5.0 + _COURSE_PX * (1 - piece.begin / top) - height
             add(plot, "rect", x=f"{FULL * (place + 0.1) / whole:.3f}%", y=f"{y:.2f}",
                 width=f"{FULL * 0.8 / whole:.3f}%", height=f"{height:.2f}", class_=piece.kind)  # fmt: skip
+    for (x1, y1), (x2, y2) in pairwise(others):
+        add(plot, "line", x1=f"{FULL * x1 / whole:.3f}%", y1=f"{5 + _COURSE_PX * (1 - y1 / top):.2f}",
+            x2=f"{FULL * x2 / whole:.3f}%", y2=f"{5 + _COURSE_PX * (1 - y2 / top):.2f}",
+            class_="other")  # fmt: skip
     times = add(box, "svg", class_="times", width="100%", height=18, aria_hidden="true")
     _times(times, begin, end, step)
 
@@ -315,13 +334,15 @@ _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureR
 }  # fmt: skip
 
 
-def _box(figure: Element, chart: ChartDeclaration, words: Sequence[str]) -> Element:
-    return add(figure, "div", class_="bars", role="img", aria_label=_spoken(chart, words))
+def _box(
+    figure: Element, chart: ChartDeclaration, words: Sequence[str], found: FigureRows | None = None
+) -> Element:
+    return add(figure, "div", class_="bars", role="img", aria_label=_spoken(chart, words, found))
 
 
-def _spoken(chart: ChartDeclaration, words: Sequence[str]) -> str:
+def _spoken(chart: ChartDeclaration, words: Sequence[str], found: FigureRows | None = None) -> str:
     """What the picture shows, for those who cannot see it."""
-    return f"{chart.what}: {'; '.join(words)}"
+    return f"{chart.what}: {'; '.join(words)}{compared_words(found) if found else ''}"
 
 
 def _line(box: Element, name: str, amount: str) -> Element:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.metrics import MetricSelection, statement
@@ -11,10 +11,14 @@ from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-    from datetime import date, datetime
+    from datetime import datetime
 
     from zscope.pipelines.metrics import Metric
 
+PERIOD_BEFORE, SAME_DAYS = "period before", "same days last week"
+COMPARISONS = (PERIOD_BEFORE, SAME_DAYS)
+"""Periods that a chosen one can be compared with, beside chosen ones."""
+_WEEK = timedelta(days=7)
 ROLES = ("client", "server")
 """The sides of a handshake; a server that requests client certificates is a server, too."""
 _ROLE_COLUMNS = ("handshake_role", "side")
@@ -43,6 +47,8 @@ class Filters:
     last_day: date | None = None
     with_runs: bool = False
     """Whether hours with benchmark runs count in figures of production."""
+    compared_with: str = ""
+    """What figures are compared with: one of `COMPARISONS`, or the day at which the other period begins."""
 
     @property
     def has_period(self) -> bool:
@@ -59,8 +65,8 @@ class Filters:
 
     def without(self, names: Collection[str]) -> Filters:
         """Return the same without the filters of values with these names."""
-        nothing: dict[str, Any] = {_FIELDS[name]: () for name in names}
-        return replace(self, **nothing)
+        cleared: dict[str, Any] = dict.fromkeys((_FIELDS[name] for name in names), ())
+        return replace(self, **cleared)
 
     def before(self) -> Filters | None:
         """Return the same for the period of the same length before; None without both ends."""
@@ -71,6 +77,27 @@ class Filters:
             return earlier
         days = self.last_day - self.first_day + timedelta(days=1)
         return replace(earlier, first_day=self.first_day - days, last_day=self.last_day - days)
+
+    def other(self) -> Filters | None:
+        """Return the same for the period that figures are compared with; None if there is none.
+
+        The day that `compared_with` names can be later than the period.
+        """
+        earlier = self.before() if self.compared_with else None
+        if earlier is None or self.begin is None or self.end is None:
+            return None
+        earlier = replace(earlier, compared_with="")
+        if self.compared_with == PERIOD_BEFORE:
+            return earlier
+        begins = self.first_day or self.begin.date()
+        if self.compared_with == SAME_DAYS:
+            shift = _WEEK * -(-(self.end - self.begin) // _WEEK)
+        else:
+            shift = begins - date.fromisoformat(self.compared_with)
+        days = [day and day - shift for day in (self.first_day, self.last_day)]
+        return replace(
+            earlier, begin=self.begin - shift, end=self.end - shift, first_day=days[0], last_day=days[1]
+        )
 
     def options(self) -> list[str]:
         """Return the options of `zscope metrics` for the period."""
@@ -113,7 +140,8 @@ class Filters:
         A metric that takes its period and filters as parameters follows them without a clock and columns.
         """
         columns = _columns(metric)
-        followed = {*metric.filters, *(["period"] if metric.period else [])}
+        of_days = _has_days(metric) and (self.first_day is not None or self.last_day is not None)
+        followed = {*metric.filters, *(["period"] if metric.period or of_days else [])}
         return tuple(name for name in self.without_effect(columns, metric.clock) if name not in followed)
 
     def _parts(self, columns: Collection[str], clock: str) -> Iterator[tuple[str, str]]:
@@ -144,7 +172,8 @@ class Filters:
         of_days = self.first_day is not None or self.last_day is not None
         # A metric that takes its period as parameters has no column for it.
         begin, end = (self.begin, self.end) if metric.period and not of_days else (None, None)
-        days = (self.first_day, self.last_day) if metric.period or metric.clock else (None, None)
+        by_day = metric.period or metric.clock or _has_days(metric)
+        days = (self.first_day, self.last_day) if by_day else (None, None)
         if metric.filters:
             chosen = {"stack": self.stacks, "port": self.ports, "job": self.jobs, "role": self.roles}
             return MetricSelection(self.systems, begin, end, where, *days, chosen, self.with_runs)
@@ -153,6 +182,11 @@ class Filters:
         if where:
             conditions.append(f"({where})")
         return MetricSelection((), begin, end, " AND ".join(conditions), *days, with_runs=self.with_runs)
+
+
+def _has_days(metric: Metric) -> bool:
+    """Whether the rows of a metric are of local days."""
+    return any(column.name == "day" for column in metric.dimensions)
 
 
 def _columns(metric: Metric) -> set[str]:

@@ -11,7 +11,7 @@ from tests.app.dashboard.page_helpers import data_of, sql
 from zscope.app.dashboard.drawing import number, plain
 from zscope.app.dashboard.pages.tls_price.tls_price_page import FIGURES, ROWS
 from zscope.app.dashboard.pages.tls_price.what_if import priced_systems, what_if_sentence
-from zscope.app.figures.drawn_values import falls_of
+from zscope.app.figures.drawn_values import falls_of, name_of
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.shared.filters import Filters
@@ -61,7 +61,8 @@ def test_one_switch_shows_who_pays(by: str, open_page: Open, world: Path) -> Non
         assert sum(row["share_pct"] for row in found.rows if row["system"] == system) <= 100 + 1e-9
     page = open_page(PAGE, world, {"tls_price_by": by})
     drawn = [chart.proto.spec for chart in page.get("vega_lite_chart")]
-    assert any(str(found.rows[0][found.figure.columns[1]]) in spec for spec in drawn)
+    assert found.figure.chart is not None
+    assert any(name_of(found.figure.chart, found.rows[0]) in spec for spec in drawn)
 
 
 def test_counts_of_summaries_have_no_key_exchange(open_page: Open, world: Path) -> None:
@@ -140,8 +141,8 @@ def test_all_advice_and_all_rows_can_be_opened(drawn_page: Open, world: Path) ->
     for name, card in ROWS[0][0].choices.items():
         found = figure_rows(data_of(world), card.declaration, {})
         assert found.rows, name
-    shown = {frame.key: frame.value for frame in drawn_page(PAGE, world).dataframe if frame.key}
-    [listed] = [rows for key, rows in shown.items() if key.startswith("price-rows")]
+    frames = [frame.value for frame in drawn_page(PAGE, world).dataframe]
+    listed = next(rows for rows in frames if "card_operations_per_day" in rows)
     [(sentences,)] = sql(
         world, "SELECT list(sentence) FROM tls_price WHERE shared_by = 'system' AND part = 'TLS'"
     )

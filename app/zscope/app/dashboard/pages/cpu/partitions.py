@@ -229,8 +229,7 @@ def partitions_section(data: PageData) -> None:
     by_system = {source.system: source for source in partition_sources(data)}
     if not by_system:
         no_data(
-            "There are no partitions. They come from SMF 70-1 records or from Partition Data reports "
-            "of RMF.",
+            "There are no partitions. They come from SMF 70-1 records or from Partition Data reports of RMF.",
             "zscope ingest SMF.DUMP --select '70(1)'",
         )
         return

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _COUNTED_ONCE = ("each connection once", "zERT summary")
 """Sources that count no connection twice, the better one first."""
+_QUANTITIES = {"resumed_pct": "resumed handshakes", "tls13_pct": "TLSv1.3"}
+"""The quantities of period_difference by the columns that they are about."""
 _HOURLY = timedelta(days=31)
 """Up to this length a trend has a point for each hour, otherwise for each day."""
 
@@ -43,6 +45,8 @@ class KeyFigure:
     """Filters that are set but do not narrow it."""
     source: MetricFigure | None = None
     """Where the value comes from."""
+    quantity: str = ""
+    """The quantity of period_difference that it shows, if there is one."""
 
 
 def cost(data: PageData) -> KeyFigure:
@@ -70,6 +74,7 @@ def cost(data: PageData) -> KeyFigure:
         trend=_trend(days, "day", "high"),
         without_effect=data.without_effect(name),
         source=MetricFigure(name, "sum(high_cpu_s_per_day)", (), where),
+        quantity="TLS cost",
     )
 
 
@@ -140,6 +145,7 @@ def _share(
         trend=_trend(table, moment, column),
         without_effect=data.without_effect(name),
         source=figure,
+        quantity=_QUANTITIES.get(column, ""),
     )
 
 

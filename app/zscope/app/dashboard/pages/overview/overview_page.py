@@ -20,6 +20,7 @@ from zscope.app.dashboard.pages.overview.key_figures import (
     unprotected,
 )
 from zscope.app.dashboard.registry import Page
+from zscope.app.dashboard.tile_changes import change_in_tile
 from zscope.app.dashboard.tiles import tile, tile_places
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 
@@ -94,6 +95,7 @@ def _tiles(data: PageData) -> None:
             clean(figure.words, _LONGEST),
             trend,
             height=_TILE_PX,
+            **change_in_tile(data, figure.quantity),
         )
     without_effect(sorted({name for figure in figures for name in figure.without_effect}))
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from zscope.app.dashboard.amounts import amount
 from zscope.app.dashboard.drawing import number, without_effect
+from zscope.app.dashboard.tile_changes import change_in_tile
 from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def draw_tiles(data: PageData) -> None:
         shown = f"{write(low)} to {write(high)}" if low else f"≤ {write(high)}" if high is not None else "n/a"
         if title.startswith("Money") and per_msu is None:
             shown = "n/a"
-        tile(place, data, title, shown, MetricFigure(_METRIC, of.format(end="high"), (), _OF_SYSTEMS), words)
+        source = MetricFigure(_METRIC, of.format(end="high"), (), _OF_SYSTEMS)
+        tile(place, data, title, shown, source, words, **change_in_tile(data, "" if n else "TLS cost"))
     places[-1].number_input(
         "Price of an MSU, any currency", min_value=0.0, value=None, step=100.0, key="tls_price_per_msu",
         placeholder="not set",
