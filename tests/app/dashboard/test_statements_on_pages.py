@@ -167,7 +167,7 @@ def _saving(page: RecordedPage, said: Row) -> Iterator[object]:
 
 def _exposure(page: RecordedPage, said: Row) -> Iterator[object]:
     """The row of the records, and the first one of them in the list of jobs and ports."""
-    [records] = page.tables_with("old_version_of_all_pct", "hours")
+    records, *_ = page.tables_with("old_version_of_all_pct", "covered_pct")
     [of_source] = [row for row in records if row["source"] == said["source"]]
     yield from of_source.values()
     for places in page.tables_with(

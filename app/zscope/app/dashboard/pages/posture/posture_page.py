@@ -55,7 +55,10 @@ def protection_section(data: PageData) -> None:
         "By", get_args(Place), default="server_port", required=True, format_func=label, key="posture_by",
         bind="query-params", persist_state="session",
     )  # fmt: skip
-    draw_figures(data, [(Card(BY_PLACE[by]),), (Card("exposed-clients", page="connections"),)])
+    records_and_places = (Card("exposure-records"), Card("unprotected"))
+    draw_figures(
+        data, [(Card(BY_PLACE[by]),), records_and_places, (Card("exposed-clients", page="connections"),)]
+    )
 
 
 _PARTS: dict[str, Callable[[PageData], None]] = {
