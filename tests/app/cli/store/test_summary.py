@@ -71,7 +71,17 @@ def test_the_advice_is_the_first_row_of_its_evidence(run: Run, demo: tuple[Path,
         "This change can save most, of those whose setting or cause is in the data: "
         f"{first['sentence']}. No setting here is known to help with that; it takes {first['recommended']}."
     )
-    assert f"at most {number(first['saving_high_s_per_day'], 3)} CPU seconds a day, if " in first["sentence"]
+    assert f" to {number(first['saving_high_s_per_day'], 3)}), if " in first["sentence"]
+
+
+def test_advice_of_a_quarter_of_an_hour_states_no_saving(run: Run, demo: tuple[Path, Result]) -> None:
+    store, _ = demo
+    rows = rows_of(run, store, "FROM tls_advice WHERE system = 'SRV2'")
+    reason = "zERT details cover 0.25 of the 168 hours of the last seven days, and at least 8 are needed"
+    withheld = [row for row in rows if row["why"] == reason]
+    assert withheld
+    assert all(row["sentence"].endswith(f"what it saves is not known: {reason}") for row in withheld)
+    assert all(row["saving_high_s_per_day"] is None for row in rows)
 
 
 def test_why_handshakes_are_full_has_the_counts_of_the_session_caches(

@@ -66,16 +66,10 @@ within_noise AS (
                             THEN change_range_text(low, high)
                                 || ', if a handshake and a megabyte cost as much in both periods'
                         ELSE format(
-                            '{}, and a change below {}{} would not have been seen',
-                            CASE
-                                WHEN change = 0 THEN 'no difference'
-                                ELSE format(
-                                    '{}{} {}',
-                                    number_text(abs(change)),
-                                    if(unit = '%', ' points', ''),
-                                    if(change < 0, 'less', 'more')
-                                )
-                            END,
+                            'change {}{}, {}; one below {}{} would not have been seen',
+                            number_text(without_minus(change)),
+                            if(unit = '%', ' points', ''),
+                            change_range_text(low, high),
                             number_text(smallest_visible),
                             if(unit = '%', ' points', '')
                         )
