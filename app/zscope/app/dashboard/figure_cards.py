@@ -27,11 +27,20 @@ from zscope.app.dashboard.drawing import (
     plain,
     without_effect,
 )
-from zscope.app.dashboard.figure_charts import chart_of, clock_of, words_of
+from zscope.app.dashboard.figure_charts import chart_of, clock_of
 from zscope.app.dashboard.filter_bar import choose
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
-from zscope.app.figures.drawn_values import amount_of, drawn_rows, left_out, name_of, others_of, real, row_at
+from zscope.app.figures.drawn_values import (
+    amount_of,
+    drawn_rows,
+    left_out,
+    name_of,
+    others_of,
+    real,
+    row_at,
+    words_of,
+)
 from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows

@@ -17,7 +17,6 @@ from zscope.app.figures.drawn_values import (
     amount_of,
     colour_of,
     colours_of,
-    compared_words,
     drawn_rows,
     dumbbells,
     falls_of,
@@ -26,12 +25,10 @@ from zscope.app.figures.drawn_values import (
     name_of,
     number_of,
     others_of,
-    over_time_words,
     parts_of,
     percent,
     real,
     shade_of,
-    share_words,
     shares_of,
     time_of,
     words_of_parts,
@@ -104,23 +101,6 @@ def _with_others(drawn: Chart, found: FigureRows) -> Chart:
         ),
     )
     return layered
-
-
-def words_of(found: FigureRows) -> str:
-    """Return what a picture shows, for those who cannot see it."""
-    chart = found.figure.chart
-    assert chart is not None, "only figures with a picture are described"
-    rows = drawn_rows(found)
-    if chart.kind == "shares":
-        said = [f"{name}: {share_words(line)}" for name, line in shares_of(chart, rows).items()]
-    elif chart.kind == "waterfall":
-        falls = zip(rows, falls_of(chart, rows), strict=True)
-        said = [f"{name_of(chart, row)}: {fall.amount}" for row, fall in falls]
-    elif chart.time:
-        said = over_time_words(chart, rows)
-    else:
-        said = [f"{name_of(chart, row)}: {amount_of(chart, row)}" for row in rows]
-    return f"{chart.what}: {'; '.join(said)}.{compared_words(found)}"
 
 
 def _bars(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.figures.written_values import shown
+from zscope.app.shared.covered_days import covered_systems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
     from zscope.app.figures.figure_rows import FigureRows, Row
+    from zscope.app.shared.covered_days import CoveredSystem
 
 _SPARE: tuple[ColourName, ...] = (
     "blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink",
@@ -117,7 +119,7 @@ def _whole(chart: ChartDeclaration, row: Row) -> float | None:
     return None if value is None else real(value)
 
 
-def compared_words(found: FigureRows) -> str:
+def _compared_words(found: FigureRows) -> str:
     """Return what the other period had in words, for those who cannot see the picture; empty without one."""
     said = [
         f"{name if isinstance(name, str) else time_of(name)} {number_of(amount)}"
@@ -184,6 +186,32 @@ def share_words(line: Mapping[str, float]) -> str:
     return ", ".join(parts) or "none"
 
 
+def words_of(found: FigureRows) -> str:
+    """Return what a picture shows, for those who cannot see it."""
+    chart = found.figure.chart
+    if chart is None:
+        return ""
+    rows = drawn_rows(found)
+    if chart.kind == "shares":
+        said = [f"{name}: {share_words(line)}" for name, line in shares_of(chart, rows).items()]
+    elif chart.kind == "strips":
+        said = [covered_words(system) for system in covered_systems(rows)]
+    elif chart.kind == "waterfall":
+        falls = zip(rows, falls_of(chart, rows), strict=True)
+        said = [f"{name_of(chart, row)}: {fall.amount}" for row, fall in falls]
+    elif chart.time:
+        said = _over_time_words(chart, rows)
+    else:
+        said = [f"{name_of(chart, row)}: {amount_of(chart, row)}" for row in rows]
+    return f"{chart.what}: {'; '.join(said)}.{_compared_words(found)}"
+
+
+def covered_words(system: CoveredSystem, begin: date = date.min, end: date = date.max) -> str:
+    """Return the covered share of each source of a system in words, from one day to before another."""
+    shares = [(each.source, shown(each.covered_pct(begin, end), "covered_pct")) for each in system.recorded]
+    return f"{system.system}: {', '.join(f'{source} {pct} %' for source, pct in shares)}"
+
+
 class ColumnPart(NamedTuple):
     """A part of a column over time."""
 
@@ -230,7 +258,7 @@ def _add_parts(chart: ChartDeclaration, row: Row, line: dict[str, float]) -> Non
         line.update({word: real(row[column]) for word, column in chart.series.items()})
 
 
-def over_time_words(chart: ChartDeclaration, rows: Sequence[Row]) -> list[str]:
+def _over_time_words(chart: ChartDeclaration, rows: Sequence[Row]) -> list[str]:
     """Return what columns over time and heats show, in words."""
     if chart.kind == "heat":
         return [f"{line.name}: {line.amount}" for line in heat_lines(chart, rows)]

@@ -17,7 +17,7 @@ from zscope.app.figures.drawn_values import (
     amount_of,
     colour_of,
     colours_of,
-    compared_words,
+    covered_words,
     drawn_rows,
     dumbbells,
     falls_of,
@@ -27,16 +27,15 @@ from zscope.app.figures.drawn_values import (
     name_of,
     number_of,
     others_of,
-    over_time_words,
     parts_of,
     percent,
     real,
     shade_of,
-    share_words,
     shares_of,
     step_of,
     tick_of,
     words_below,
+    words_of,
     words_of_parts,
 )
 from zscope.app.figures.elements import add, add_text
@@ -84,7 +83,7 @@ def add_picture(parent: Element, found: FigureRows) -> None:
 def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
     others = dict(others_of(found))
     largest = max(*(abs(real(row[chart.value])) for row in rows), *others.values(), 0.0)
-    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows], found)
+    box = _box(figure, words_of(found))
     for row in rows:
         line = _line(box, name_of(chart, row), amount_of(chart, row))
         _part(line, 0, percent(abs(real(row[chart.value])), largest), colour_of(chart, row), _BAR_PX)
@@ -102,7 +101,7 @@ def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
     others = dict(others_of(found))
     known = [row for row in rows if row[chart.high] is not None]
     largest = max(*(real(row[chart.high]) for row in known), *others.values(), 0.0, 0.0)
-    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows], found)
+    box = _box(figure, words_of(found))
     for row in rows:
         line = _line(box, name_of(chart, row), amount_of(chart, row))
         _other(line, others.get(name_of(chart, row)), largest)
@@ -117,26 +116,24 @@ def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
     _legend(figure, words_below(chart, rows))
 
 
-def _waterfall(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
+def _waterfall(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
     """A bar for each part, which begins where the one above ends."""
     falls = falls_of(chart, rows)
     least, most = min(0.0, *(fall.begin for fall in falls)), max(0.0, *(fall.end for fall in falls))
-    names = [name_of(chart, row) for row in rows]
-    said = [f"{name} {fall.amount}" for name, fall in zip(names, falls, strict=True)]
-    box = _box(figure, chart, said)
-    for name, fall in zip(names, falls, strict=True):
-        line = _line(box, name, fall.amount)
+    box = _box(figure, words_of(found))
+    for row, fall in zip(rows, falls, strict=True):
+        line = _line(box, name_of(chart, row), fall.amount)
         begin = percent(fall.begin - least, most - least)
         width = percent(fall.end - least, most - least) - begin
         _part(line, begin, width, fall.colour, _BAR_PX, kind="open" if fall.is_open else "fill")
 
 
-def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
+def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
     """One line for each name, divided by its series."""
     amounts = shares_of(chart, rows)
     words = in_order([word for line in amounts.values() for word in line])
     colours = colours_of(words)
-    box = _box(figure, chart, [f"{name}: {share_words(line)}" for name, line in amounts.items()])
+    box = _box(figure, words_of(found))
     for name, line in amounts.items():
         whole = sum(line.values())
         drawing = _line(box, name, number_of(whole))
@@ -148,14 +145,14 @@ def _shares(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Fi
     _legend(figure, colours)
 
 
-def _dumbbell(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
+def _dumbbell(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
     """A line for each row: what agrees as a pale bar, the published value hollow, and what was measured."""
     (first, last), drawn = dumbbells(chart, rows)
 
     def place(value: float) -> float:
         return percent(value - first, last - first)
 
-    box = _box(figure, chart, [f"{name_of(chart, row)} {amount_of(chart, row)}" for row in rows])
+    box = _box(figure, words_of(found))
     for row, each in zip(rows, drawn, strict=True):
         line = _line(box, name_of(chart, row), amount_of(chart, row))
         _part(line, place(each.least), place(each.most) - place(each.least), "published", _BAR_PX)
@@ -195,7 +192,7 @@ def _heat(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: 
     """A line for each name with a cell for each time, the darker the more; its sum and share at the right."""
     step, most = step_of(found), max(real(row[chart.value]) for row in rows)
     begin, end = min(row[chart.time] for row in rows), max(row[chart.time] for row in rows) + step
-    box = _box(figure, chart, over_time_words(chart, rows))
+    box = _box(figure, words_of(found))
     width = FULL * step / (end - begin)
     for name, amount, of_name in heat_lines(chart, rows):
         drawing = _line(box, name, amount)
@@ -243,8 +240,7 @@ def _over_time(
     others = [((time - begin) / step + 0.5, amount) for time, amount in others_of(found)]
     drawn = [*(piece.end for piece in pieces), *(amount for _, amount in others)]
     top = FULL if chart.share else _round_up(max(drawn, default=0.0))
-    spoken = _spoken(chart, over_time_words(chart, rows), found)
-    box = add(figure, "div", class_="course", role="img", aria_label=spoken)
+    box = add(figure, "div", class_="course", role="img", aria_label=words_of(found))
     scale = add(box, "svg", class_="scale", width=64, height=_COURSE_PX + 10, aria_hidden="true")
     plot = add(box, "svg", class_="plot", width="100%", height=_COURSE_PX + 10, aria_hidden="true")
     unit = " %" if chart.share else ""
@@ -304,8 +300,7 @@ def _strips(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Fi
             last = f" to {end - ONE_DAY}" if number > 1 else ""
             add(figure, "p", f"{system.system}, {begin}{last}", class_="strips")
             shares = [shown(source.covered_pct(begin, end), "covered_pct") for source in system.recorded]
-            words = [f"{each.source} {pct} %" for each, pct in zip(system.recorded, shares, strict=True)]
-            box = _box(figure, chart, [f"{system.system}, covered: {', '.join(words)}"])
+            box = _box(figure, f"{chart.what}: {covered_words(system, begin, end)}.")
             for source, pct in zip(system.recorded, shares, strict=True):
                 drawing = _line(box, source.source, f"{pct} % covered")
                 for day, state in source.states.items():
@@ -334,15 +329,8 @@ _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureR
 }  # fmt: skip
 
 
-def _box(
-    figure: Element, chart: ChartDeclaration, words: Sequence[str], found: FigureRows | None = None
-) -> Element:
-    return add(figure, "div", class_="bars", role="img", aria_label=_spoken(chart, words, found))
-
-
-def _spoken(chart: ChartDeclaration, words: Sequence[str], found: FigureRows | None = None) -> str:
-    """What the picture shows, for those who cannot see it."""
-    return f"{chart.what}: {'; '.join(words)}{compared_words(found) if found else ''}"
+def _box(figure: Element, words: str) -> Element:
+    return add(figure, "div", class_="bars", role="img", aria_label=words)
 
 
 def _line(box: Element, name: str, amount: str) -> Element:
