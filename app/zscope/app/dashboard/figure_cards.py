@@ -45,6 +45,7 @@ from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.figures.written_values import heading, shown
+from zscope.app.shared.covered_days import PICTURE_LEGEND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,6 +59,8 @@ _LONGEST = 300
 _TABLE_ROWS, _TABLE_PX = 8, 318
 """A table with more rows is scrolled."""
 _FILTER_OF = {"system": "system", "server_port": "port", "job_name": "job"}
+_STRIPS_PX = 460
+"""Height of the strips of days, which scroll: there are as many as systems have sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,10 @@ def _picture(data: PageData, found: FigureRows, card: Card) -> None:
     assert declared is not None, "only rows of a picture are drawn"
     if chart is None:
         _list(found)
+    elif declared.kind == "strips":
+        st.caption(PICTURE_LEGEND)
+        with st.container(height=_STRIPS_PX, border=False):
+            draw_chart(chart, name, words_of(found))
     elif not declared.time:
         if card.pick is None:
             draw_chart(_clickable(chart, found), name, words_of(found), click=_click(data, found))

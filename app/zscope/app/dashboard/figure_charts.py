@@ -33,6 +33,9 @@ from zscope.app.figures.drawn_values import (
     time_of,
     words_of_parts,
 )
+from zscope.app.figures.figure_declarations import figure_words
+from zscope.app.figures.written_values import shown
+from zscope.app.shared.covered_days import HEIGHTS, ONE_DAY, SIGNS, covered_systems, day_blocks
 from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
@@ -43,8 +46,14 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.time_axis import Span
     from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
     from zscope.app.figures.figure_rows import FigureRows, Row
+    from zscope.app.shared.covered_days import CoveredSystem
 
-_ROW_PX, _TIME_PX, _BELOW_PX = 26, 190, 4
+_ROW_PX, _TIME_PX, _STRIP_PX, _BELOW_PX = 26, 190, 16, 4
+_MOST_DAYS = 10_000
+_BETWEEN = " "
+"""Begins the names of the places between two periods of days; each is longer by one."""
+_STRIP_WIDTH = alt.RelativeBandSize(0.86)
+_STRIP_COLUMNS = ("hours_with_loss", "hours_not_recorded", "hours_not_known", "loss")
 _LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 190, "right": 190}
 _NAME_PX = 230
 """Width of the names of dumbbells, which are results of a document."""
@@ -349,6 +358,59 @@ def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
     return drawn
 
 
+def _strips(_: ChartDeclaration, rows: Sequence[Row], __: FigureRows) -> Chart:
+    """The days of each source of each system, a bar or a sign for each day."""
+    systems = covered_systems(rows)
+    pieces = [
+        {
+            "what": f"{system.system} · {source.source}", "when": time_of(row["day"]), "state": row["state"],
+            "colour": COLOURS[figure_words().colours.get(row["state"], "blue")],
+            **{name: row[name] for name in _STRIP_COLUMNS},
+        }
+        for system in systems for source in system.recorded for row in source.rows
+    ]  # fmt: skip
+    label = "trim(datum.value) ? utcFormat(toDate(datum.value), '%d %b') : ''"
+    base = alt.Chart(alt.InlineData(tuple(pieces))).encode(
+        x=alt.X("when:O", title="Day (local)", scale=alt.Scale(domain=_days(systems)),
+                axis=alt.Axis(orient="top", labelExpr=label, labelAngle=0, labelOverlap="greedy",
+                              labelFlush=False, ticks=False)),
+        y=alt.Y("what:N", title=None, sort=in_order([piece["what"] for piece in pieces]),
+                axis=alt.Axis(labelLimit=_LABEL_PX["left"], labelOverlap=False, labelFlush=False,
+                              ticks=False, domain=False)),
+        color=alt.Color("colour:N", scale=None, legend=None),
+        tooltip=[alt.Tooltip("what:N", title="Source"), *_TIME_TIP, alt.Tooltip("state:N", title="State"),
+                 alt.Tooltip("hours_with_loss:Q", title="Hours lost or partial"),
+                 alt.Tooltip("hours_not_recorded:Q", title="Hours not recorded"),
+                 alt.Tooltip("hours_not_known:Q", title="Hours not known"),
+                 alt.Tooltip("loss:N", title="Why")],
+    )  # fmt: skip
+    marks = [
+        _of_state(base, state).mark_rect(height=alt.RelativeBandSize(height), width=_STRIP_WIDTH)
+        for state, height in HEIGHTS.items()
+    ]
+    marks += [
+        _of_state(base, state).mark_text(text=sign, fontSize=13, fontWeight="bold")
+        for state, sign in SIGNS.items()
+    ]
+    drawn: Chart = alt.layer(*marks, height=alt.Step(_STRIP_PX))
+    return drawn
+
+
+def _of_state(base: alt.Chart, state: str) -> alt.Chart:
+    chart: alt.Chart = base.transform_filter(alt.datum.state == state)
+    return chart
+
+
+def _days(systems: Sequence[CoveredSystem]) -> list[str]:
+    """The days in order, with a place between two that are far apart."""
+    days = sorted({day for system in systems for day in system.days})
+    places: list[str] = []
+    for number, (begin, length) in enumerate(day_blocks(days, _MOST_DAYS)):
+        places += [_BETWEEN * number] if number else []
+        places += [time_of(begin + index * ONE_DAY) for index in range(length)]
+    return places
+
+
 def clock_of(found: FigureRows) -> Span:
     """Return what a row of a figure over time is: an hour in UTC, or a local day."""
     return "hour_utc" if found.hourly else "day"
@@ -379,6 +441,6 @@ def _legend(colours: Mapping[str, ColourName], columns: int = _LEGEND_COLUMNS) -
 
 _KINDS: Mapping[str, Callable[[ChartDeclaration, Sequence[Row], FigureRows], Chart]] = {
     "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "heat": _heat,
-    "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell,
+    "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell, "strips": _strips,
 }  # fmt: skip
-"""Lists and strips of days are no charts: `figure_cards` draws them."""
+"""A list is no chart: `figure_cards` draws it."""

@@ -37,9 +37,6 @@ VERDICT_COLOURS = {
     "agrees": BLUE, "differs": RED, "direction only": GREEN, "other machine": SKY, "not comparable": PURPLE,
     "no data": GREY,
 }  # fmt: skip
-COVERAGE_COLOURS = {
-    "complete": BLUE, "partial": SKY, "lost": RED, "not known": GREY, "not recorded": GREY,
-}  # fmt: skip
 SEVERITY_MARKS = {"high": "▲ high", "medium": "◆ medium", "low": "● low", "info": "○ info"}
 """Severities with a shape before the word, for tables."""
 

@@ -12,8 +12,9 @@ import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
 
-from zscope.app.dashboard.pages.quality.load_history import covered_periods
 from zscope.app.dashboard.pages.quality.validation import examples
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
 from zscope.pipelines.ingest import IngestOptions, ingest
 from zscope.pipelines.ingest import row_selection as chosen_types
 from zscope.pipelines.quality import VALIDATION_SCHEMA
@@ -71,10 +72,9 @@ def test_numbers_are_those_of_the_loads(drawn_page: Open, world: Path) -> None:
     assert shown["Rows"] == f"{rows:,}"
     assert shown["Issues"] == str(issues)
     assert shown["Gaps"] == str(gaps)
-    assert shown["Not validated"] == str(loads)
     assert rows > 0
     assert gaps > 0
-    assert len(page.get("vega_lite_chart")) == 2
+    assert len(page.get("vega_lite_chart")) == 2  # days that are covered, and rows by day
     assert len(table(page, "loads-")) == loads
 
 
@@ -92,7 +92,7 @@ def test_issues_are_counted_by_file_and_code(drawn_page: Open, world: Path) -> N
     page = drawn_page("quality", world, {"quality_part": "Issues"})
     counted = sql(world, "SELECT count(*) FROM issue GROUP BY file, code ORDER BY 1 DESC")
     assert table(page, "issues-")["issues"].tolist() == [count for (count,) in counted]
-    assert len(page.get("vega_lite_chart")) == 1
+    assert len(page.get("vega_lite_chart")) == 2
     assert "No file was refused" in words(page)
 
 
@@ -115,25 +115,10 @@ def test_refused_files_have_a_remedy(drawn_page: Open, validated: Path) -> None:
 def test_gaps_are_those_of_the_loads(drawn_page: Open, world: Path) -> None:
     page = drawn_page("quality", world, {"quality_part": "Gaps"})
     missing = sql(world, "SELECT missing_intervals FROM load_gap ORDER BY to_local - from_local DESC")
-    assert sorted(listed(page, "missing_intervals")["missing_intervals"]) == sorted(
-        number for (number,) in missing
-    )
+    rows = figure_rows(data_of(world), declared_figures()["missing-intervals"], {}).rows
+    assert sorted(row["missing_intervals"] for row in rows) == sorted(number for (number,) in missing)
     assert len(page.get("vega_lite_chart")) == 2
-
-
-def test_days_of_coverage_are_those_of_the_metric(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("quality", world, {"quality_part": "Coverage", "quality_system": "CLI1"})
-    drawn = listed(page, "what", "place", "state")
-    days = sql(
-        world,
-        "SELECT source, hour_local::DATE AS day FROM coverage WHERE system = 'CLI1' GROUP BY ALL "
-        "HAVING sum(hours_not_recorded) < sum(hours) OR source IN ('119-1/2', '119-11')",
-    )
-    assert sorted(zip(drawn["what"], drawn["place"], strict=True)) == sorted(
-        (f"CLI1 · {source}", str(day)) for source, day in days
-    )
-    assert {"complete", "partial"} <= set(drawn["state"])
-    assert len(page.get("vega_lite_chart")) == 1
+    assert len(listed(page, "kind_of_input")) > 3
 
 
 def test_what_is_missing_is_said_for_each_source(drawn_page: Open, world: Path) -> None:
@@ -145,23 +130,34 @@ def test_what_is_missing_is_said_for_each_source(drawn_page: Open, world: Path) 
     assert "30" in absent["CLI1"].split(", ")
 
 
-def test_periods_of_files_are_of_one_system_if_it_is_chosen(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("quality", world, {"quality_part": "Gaps", "quality_system": "CLI2"})
-    covered = listed(page, "what", "loads")
-    assert len(covered) > 3
-    assert covered["what"].str.startswith("CLI2 · ").all()
-
-
 def test_a_hole_between_loads_is_seen(world: Path) -> None:
-    rows = covered_periods(data_of(world), "SRV1").to_pylist()
-    displays = [row for row in rows if row["what"].endswith("SMF 119-11")]
+    rows = figure_rows(data_of(world), declared_figures()["covered-periods"], {}).rows
+    details = [
+        row for row in rows if (row["system"], row["kind_of_input"]) == ("SRV1", "SMF 119-11")
+    ]  # fmt: skip
     [(first, last)] = sql(
         world,
         "SELECT min(first_local), max(last_local) FROM load_kind "
         "WHERE system = 'SRV1' AND record_type = 119 AND record_subtype = 11",
     )
-    assert displays[0]["begin"].replace(tzinfo=None) == first
-    assert displays[-1]["end"].replace(tzinfo=None) == last
+    assert details[0]["first_local"] == first
+    assert details[-1]["last_local"] == last
+
+
+def test_the_verdict_follows_from_its_reasons(drawn_page: Open, world: Path, validated: Path) -> None:
+    verdicts = {}
+    for store in (world, validated):
+        rows = figure_rows(data_of(store), declared_figures()["data-verdict"], {}).rows
+        verdicts[store] = {row["aspect"]: (row["verdict"], row["words"]) for row in rows}
+    checks = {store: found["Checks"] for store, found in verdicts.items()}
+    assert checks[world] == ("In part", "The values were never checked. zscope validate checks them.")
+    assert checks[validated][0] == "No"
+    assert checks[validated][1].startswith("1 of 4 expectations met. Last checked 2026-03-11, ")
+    [(loads,)] = sql(validated, "SELECT count(*) FROM load")
+    assert checks[validated][1].endswith(f"; {loads - 1} files not checked.")
+    assert verdicts[validated]["All in all"][0] == "No"
+    assert "1 file refused" not in verdicts[world]["Decoding"][1]
+    assert "Can the data be trusted?" in words(drawn_page("quality", world))
 
 
 def test_without_a_validation_the_page_shows_the_command(drawn_page: Open, world: Path) -> None:
@@ -176,7 +172,7 @@ def test_the_worst_results_of_the_newest_run_come_first(drawn_page: Open, valida
     assert shown["expectation"].tolist() == ["unknown", "fails", "note", "holds"]
     assert set(shown["verdict"]) == {"? error", "▲ failure", "○ note", "✓ passed"}
     assert "1 of 4 expectations met" in page.selectbox(key="quality_run").options[0]
-    assert len(page.get("vega_lite_chart")) == 1
+    assert len(page.get("vega_lite_chart")) == 2
 
 
 def test_an_older_run_can_be_chosen(open_page: Open, validated: Path) -> None:
@@ -201,12 +197,6 @@ def test_examples_of_different_kinds_are_one_table() -> None:
     rows = examples(json.dumps([{"a": 1}, {"a": "x", "b": [1]}])).to_pylist()
     assert rows == [{"a": "1", "b": None}, {"a": "x", "b": "[1]"}]
     assert examples(None).num_rows == 0
-
-
-def test_a_validated_load_counts_as_such_only_without_an_error(drawn_page: Open, validated: Path) -> None:
-    [(loads,)] = sql(validated, "SELECT count(*) FROM load")
-    shown = {metric.label: metric.value for metric in drawn_page("quality", validated).metric}
-    assert shown["Not validated"] == str(loads - 1)
 
 
 def test_data_docs_are_shown_as_a_path(drawn_page: Open, validated: Path) -> None:

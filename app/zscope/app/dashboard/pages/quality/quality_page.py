@@ -1,4 +1,4 @@
-"""Data quality: loads, issues, gaps, validation results, and the sources that are missing."""
+"""Data: whether it can be trusted, loads, issues, gaps, checks, and the sources that are missing."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import altair as alt
 import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean, grid, no_data, number, picture, plain, selectable_grid
-from zscope.app.dashboard.pages.quality.coverage_picture import coverage_section
-from zscope.app.dashboard.pages.quality.load_history import TOTALS, gaps_section, loads_section, totals
+from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain, selectable_grid
+from zscope.app.dashboard.figure_cards import Card, draw_figures
+from zscope.app.dashboard.pages.quality.load_history import TOTALS, loads_section, totals
 from zscope.app.dashboard.pages.quality.loaded_sources import loaded_section
-from zscope.app.dashboard.pages.quality.validation import NOT_VALIDATED, expectations_section, not_validated
+from zscope.app.dashboard.pages.quality.missing_hours import coverage_section
+from zscope.app.dashboard.pages.quality.validation import expectations_section
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.style import BLUE, GREY, ORANGE, RED, colours, values
+from zscope.app.dashboard.style import BLUE, values
 from zscope.app.dashboard.tiles import StatementFigure, tile
 from zscope.pipelines.ingest.quarantine import quarantine_table
 from zscope.pipelines.metrics import metric_names, needed
@@ -56,23 +57,11 @@ def refused(data: PageData) -> pa.Table:
     return quarantine_table(existing_store(data.queries.store).quarantine)
 
 
-_SEVERITIES = {"note": GREY, "warning": ORANGE, "refused": RED}
-_MARKS = {"note": "○ note", "warning": "◆ warning", "refused": "▲ refused"}
-_DRAWN = 20
-_WITH_PLACE = 1.12
-"""Length of the axis as a multiple of the longest bar, with room for the label after the bar."""
-
-
 def issues_section(data: PageData) -> None:
     """Draw the issues by file and code, the issues of one code, and the refused files."""
-    st.header("Issues")
+    draw_figures(data, ((Card("issues-by-file"),),))
     table = by_file_and_code(data)
     if table.num_rows:
-        st.caption(
-            "A note is for information; a warning is about data that could not be fully used; refused means "
-            "that a whole file was not loaded."
-        )
-        _chart(table.slice(0, _DRAWN))
         row = selectable_grid(
             table, "issues", data.version, sources=["issue"], config=_explain_issues(), height=300
         )
@@ -82,34 +71,7 @@ def issues_section(data: PageData) -> None:
             st.caption("Select a row with the box at its left to see the places in the file.")
         else:
             _each(data, row)
-    else:
-        st.success("All loaded data could be read.", icon=":material/check:")
     _refused(data)
-
-
-def _chart(table: pa.Table) -> None:
-    rows = table.to_pylist()
-    where = [f"{row['code']}, load {row['load_id']}: {clean(row['name'], 60)}" for row in rows]
-    marks = [_MARKS.get(row["severity"], row["severity"]) for row in rows]
-    table = table.append_column("where", [where]).append_column("mark", [marks])
-    scale = alt.Scale(domainMin=0, domainMax=_WITH_PLACE * max(row["issues"] for row in rows))
-    base = alt.Chart(values(table)).encode(
-        x=alt.X("issues:Q", title="Issues", axis=alt.Axis(tickMinStep=1), scale=scale),
-        y=alt.Y("where:N", title=None, sort=where, axis=alt.Axis(labelLimit=480)),
-    )
-    bars = base.mark_bar().encode(
-        color=alt.Color("severity:N", scale=colours(_SEVERITIES), legend=None),
-        tooltip=[
-            alt.Tooltip("code:N", title="Code"),
-            alt.Tooltip("severity:N", title="Severity"),
-            alt.Tooltip("name:N", title="File"),
-            alt.Tooltip("load_id:Q", title="Load"),
-            alt.Tooltip("issues:Q", title="Issues", format=","),
-        ],
-    )
-    words = base.mark_text(align="left", dx=6).encode(text=alt.Text("mark:N"))
-    picture((bars + words).properties(height=alt.Step(24)), table, "issues-by-file",
-            "Issues by code and file, as bars, the most frequent first.", sources=["issue"])  # fmt: skip
 
 
 def _explain_issues() -> dict[str, Any]:
@@ -143,6 +105,7 @@ def _refused(data: PageData) -> None:
 PAGE = Page(title="Data quality and loads", icon="fact_check", area="Data", order=10, filtered=False)
 
 
+FIGURES = ((Card("data-verdict", 2), Card("coverage", 3)),)
 PRESENT, MISSING = "● present", "✕ missing"
 _KINDS = 30
 _SYSTEMS = 40
@@ -251,6 +214,11 @@ def _explained() -> dict[str, Any]:
     }
 
 
+def gaps_section(data: PageData) -> None:
+    """Draw the intervals that are missing, and the time that files cover."""
+    draw_figures(data, ((Card("missing-intervals", 2), Card("covered-periods", 3)),))
+
+
 _PARTS: dict[str, Callable[[PageData], None]] = {
     "loads": loads_section,
     "coverage": coverage_section,
@@ -275,10 +243,9 @@ def render(data: PageData) -> None:
             "MB read": round(loaded.mb),
             "Issues": loaded.issues,
             "Gaps": loaded.gaps,
-            "Not validated": not_validated(data),
         }
+        draw_figures(data, FIGURES)
         statements = {title: (TOTALS, name) for title, name in _OF_LOADS.items()}
-        statements["Not validated"] = (NOT_VALIDATED, "loads")
         for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
             tile(column, data, title, _short(value), StatementFigure(*statements[title]), _whole(value))
     else:

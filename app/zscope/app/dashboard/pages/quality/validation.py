@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.drawing import grid, no_data, picture, plain, selectable_grid
-from zscope.app.dashboard.style import BLUE, GREY, ORANGE, PURPLE, RED, colours, values
+from zscope.app.dashboard.drawing import grid, no_data, plain, selectable_grid
+from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.pipelines.store.folder import existing_store
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _MARKS = {
     "error": "? error", "failure": "▲ failure", "warning": "◆ warning", "note": "○ note",
     "passed": "✓ passed",
 }  # fmt: skip
-_COLOURS = dict(zip(_MARKS.values(), (PURPLE, RED, ORANGE, GREY, BLUE), strict=True))
+_FIGURES = ((Card("expectations-by-kind"),),)
 _COLUMNS = (
     "verdict", "table_name", "column_name", "meaning", "unexpected_rows", "checked_rows", "kind",
     "expectation", "error",
@@ -68,34 +67,6 @@ def runs(data: PageData) -> tuple[ValidationSummary, ...]:
     return tuple(ValidationSummary(**row) for row in table.to_pylist())
 
 
-NOT_VALIDATED = """
-    WITH whole AS (
-        SELECT any_value(load_ids) AS load_ids FROM validation WHERE whole_loads
-        GROUP BY run_id HAVING bool_and(outcome <> 'error')
-    )
-    SELECT count(*) AS loads FROM load
-    WHERE status <> 'removed' AND rows > 0 AND load_id NOT IN (SELECT unnest(load_ids) FROM whole)
-"""
-"""The number of loads that were never validated completely and without an error."""
-
-
-def not_validated(data: PageData) -> int:
-    """Return the number of loads that were never validated completely and without an error."""
-    [row] = data.rows(NOT_VALIDATED).to_pylist()
-    return int(row["loads"])
-
-
-def by_kind(data: PageData, run: ValidationSummary) -> pa.Table:
-    """Return the number of expectations of a run by kind and outcome."""
-    return data.rows(
-        f"""
-        SELECT kind, {_VERDICT} AS verdict, count(*) AS expectations, sum(unexpected_rows)::BIGINT AS rows
-        FROM validation WHERE run_id = ? GROUP BY ALL ORDER BY kind, verdict
-        """,
-        [run.run_id],
-    )
-
-
 def results(data: PageData, run: ValidationSummary) -> pa.Table:
     """Return the results of a run, the worst first."""
     return data.rows(
@@ -129,49 +100,17 @@ def pages_of(data: PageData) -> Path | None:
 
 
 def expectations_section(data: PageData) -> None:
-    """Draw the results of a run, the worst first, and where its Data Docs are."""
+    """Draw the newest run by kind, the results of a run, and where its Data Docs are."""
+    draw_figures(data, _FIGURES)
     by_id = {run.run_id: run for run in runs(data)}
     if not by_id:
-        no_data(
-            "The data has not been validated yet. Validation checks whether values are possible and agree "
-            "with "
-            "each other.",
-            "zscope validate",
-        )
         return
     run_id: str = st.selectbox(
         "Run", list(by_id), format_func=lambda name: by_id[name].title, key="quality_run", width=520,
         bind="query-params", persist_state="session",
     )  # fmt: skip
-    _by_kind(data, by_id[run_id])
     _listed(data, by_id[run_id])
     _pages(data)
-
-
-def _by_kind(data: PageData, run: ValidationSummary) -> None:
-    table = _marked(by_kind(data, run), "verdict")
-    base = alt.Chart(values(table)).encode(
-        x=alt.X("verdict:N", title=None, scale=alt.Scale(domain=list(_MARKS.values())),
-                axis=alt.Axis(orient="top", labelAngle=0)),
-        y=alt.Y("kind:N", title="Kind of expectation", axis=alt.Axis(labelOverlap=False)),
-        tooltip=[
-            alt.Tooltip("kind:N", title="Kind"),
-            alt.Tooltip("verdict:N", title="Verdict"),
-            alt.Tooltip("expectations:Q", title="Expectations"),
-            alt.Tooltip("rows:Q", title="Rows that are not as expected", format=","),
-        ],
-    )  # fmt: skip
-    dots = base.mark_circle(size=130, opacity=1).encode(
-        color=alt.Color("verdict:N", scale=colours(_COLOURS), legend=None)
-    )
-    words = base.mark_text(align="left", dx=11).encode(text=alt.Text("expectations:Q"))
-    picture((dots + words).properties(height=alt.Step(24)), table, "expectations-by-kind",
-            "Expectations of each kind by outcome, as dots with their number.",
-            sources=["validation"])  # fmt: skip
-    st.caption(
-        "Failure: the data contradicts itself. Warning: possible but unlikely. Note: for information. Error: "
-        "the expectation could not be checked."
-    )
 
 
 def _marked(table: pa.Table, column: str) -> pa.Table:
