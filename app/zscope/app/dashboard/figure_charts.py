@@ -34,7 +34,6 @@ from zscope.app.figures.drawn_values import (
     words_of_parts,
 )
 from zscope.app.figures.figure_declarations import figure_words
-from zscope.app.figures.written_values import shown
 from zscope.app.shared.covered_days import HEIGHTS, ONE_DAY, SIGNS, covered_systems, day_blocks
 from zscope.app.shared.plain_texts import one_line
 

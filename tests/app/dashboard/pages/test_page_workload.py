@@ -8,7 +8,8 @@ import pytest
 from tests.app.dashboard.conftest import Open, words
 from tests.app.dashboard.page_helpers import data_of, sql
 
-from zscope.app.dashboard.pages.workload import classes, roles, spaces
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import Row, figure_rows
 from zscope.app.shared.filters import Filters
 
 if TYPE_CHECKING:
@@ -26,33 +27,46 @@ def test_the_captured_share_is_that_of_the_metric(drawn_page: Open, world: Path)
         assert shown[f"Captured, {source}, {system}"] == f"{share:.1f} %"
 
 
+def rows_of(store: Path, figure: str, filters: Filters | None = None) -> tuple[Row, ...]:
+    return figure_rows(data_of(store, filters or Filters()), declared_figures()[figure], {}).rows
+
+
 def test_the_shares_of_a_system_are_a_hundred_percent(world: Path) -> None:
-    rows = roles(data_of(world)).to_pylist()
+    rows = rows_of(world, "cpu-by-role")
     assert {row["role"] for row in rows} >= {"TCP/IP stack", "TLS port", "uncaptured"}
     assert sum(row["share_pct"] for row in rows if row["system"] == "SRV1") == pytest.approx(100)
 
 
 def test_the_address_space_with_most_cpu_time_is_first(world: Path) -> None:
-    first = spaces(data_of(world)).to_pylist()[0]
+    rows = rows_of(world, "address-spaces")
     [(job, seconds)] = sql(
         world,
         "SELECT job_name, sum(cp_s) FROM address_space_cpu WHERE account = 'address space' "
         "GROUP BY ALL ORDER BY 2 DESC LIMIT 1",
     )
-    assert (first["job_name"], first["cp_s"]) == (job, pytest.approx(seconds))
+    assert (rows[0]["job_name"], rows[0]["cp_s"]) == (job, pytest.approx(seconds))
+    [(whole,)] = sql(world, f"SELECT sum(cp_s) FROM address_space_cpu WHERE system = '{rows[0]['system']}'")
+    assert rows[0]["share_pct"] == pytest.approx(100 * seconds / whole)
 
 
-def test_service_and_report_classes_are_apart(open_page: Open, world: Path) -> None:
-    page = open_page(PAGE, world, {"workload_kind": "Report class"})
-    assert "report class" in str(page.get("vega_lite_chart")[1].proto).lower()
-    for kind in ("service class", "report class"):
-        assert set(classes(data_of(world), kind)["class_kind"].to_pylist()) == {kind}
+def test_service_and_report_classes_are_apart(drawn_page: Open, world: Path) -> None:
+    shown = words(drawn_page(PAGE, world))
+    for kind in ("service", "report"):
+        assert f"Which {kind} classes use it?" in shown
+        named = {row["class_name"] for row in rows_of(world, f"cpu-by-{kind}-class")}
+        [(listed,)] = sql(
+            world,
+            "SELECT list(DISTINCT class_name) FROM service_class_cpu "
+            f"WHERE class_kind = '{kind} class' AND sysplex IS NULL",
+        )
+        assert named == set(listed or [])
 
 
 def test_a_job_narrows_the_address_spaces_alone(world: Path) -> None:
-    data = data_of(world, Filters(jobs=("TCPIP",)))
-    assert set(spaces(data)["job_name"].to_pylist()) == {"TCPIP"}
-    assert data.without_effect("service_class_cpu") == ("job",)
+    filters = Filters(jobs=("TCPIP",))
+    assert {row["job_name"] for row in rows_of(world, "address-spaces", filters)} == {"TCPIP"}
+    classes = figure_rows(data_of(world, filters), declared_figures()["cpu-by-service-class"], {})
+    assert classes.ignored == ("job",)
 
 
 @pytest.mark.deep
