@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.metrics import Metric, MetricSelection
     from zscope.pipelines.store.session import Session
+    from zscope.pipelines.written_days import DaysPeriod
 
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -144,3 +145,20 @@ def set_statement(metric: Metric, text: str) -> str:
         return query_options.set_statement(metric, name, value)
     except MetricQueryError as error:
         raise NothingDoneError(f"--set {text}: {error}") from error
+
+
+def written_period(text: str) -> DaysPeriod:
+    """Return the days that a period on the command line has."""
+    from zscope.pipelines.metrics.query_options import YEARS
+    from zscope.pipelines.written_days import parse_period
+
+    try:
+        period = parse_period(text)
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r} is not a day, week, month or span of days such as 2026-03-02, 2026-W10, 2026-03 or "
+            "2026-03-02..2026-03-08"
+        ) from error
+    if not YEARS[0] < period.first.year <= period.last.year < YEARS[1]:
+        raise click.BadParameter(f"{text!r}: the year must be between {YEARS[0] + 1} and {YEARS[1] - 1}")
+    return period

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.store_option import open_session, query_table
 from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 from zscope.pipelines.metrics import declared, metric, statement
-from zscope.pipelines.metrics.metric_statements import settings
+from zscope.pipelines.metrics.metric_statements import (
+    earlier_settings,
+    first_moment,
+    first_moment_after,
+    settings,
+)
 from zscope.pipelines.metrics.narrowing import PreparedMetrics
 
 if TYPE_CHECKING:
@@ -19,10 +24,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from zscope.app.report.earlier_report import KeptReport
     from zscope.app.report.report_page import Report
     from zscope.app.shared.filters import Filters
     from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.session import Session
+    from zscope.pipelines.written_days import DaysPeriod
 
 
 @dataclass
@@ -101,17 +108,78 @@ class SessionData:
 
 
 def reports_on(
-    store: Path, filters: Filters, *, appendix: bool, now: datetime | None = None
+    store: Path,
+    filters: Filters,
+    *,
+    appendix: bool,
+    now: datetime | None = None,
+    since: KeptReport | DaysPeriod | None = None,
 ) -> tuple[Report, ...]:
-    """Return the report of a store, perhaps with its appendix."""
+    """Return the report of a store, perhaps with its appendix, and with what changed since an earlier one."""
     from zscope.app.cli.metric_options import check_systems
+    from zscope.app.report.earlier_report import KeptReport
     from zscope.app.report.report_page import write_appendix, write_report_page
 
     with open_session(store) as session:
         check_systems(session, filters.systems)
         data, name, now = SessionData(session, filters), store.resolve().name, now or datetime.now(UTC)
-        report = write_report_page(data, name, now)
+        _compare_since(session, filters, since)
+        earlier = since if isinstance(since, KeptReport) else None
+        report = write_report_page(data, name, now, earlier)
         return (report, write_appendix(data, name, now)) if appendix else (report,)
+
+
+def owner_report(store: Path, filters: Filters, now: datetime | None = None) -> Report:
+    """Return one file with a page for each job of a store."""
+    from zscope.app.cli.metric_options import check_systems
+    from zscope.app.report.report_page import write_owner_pages
+
+    with open_session(store) as session:
+        check_systems(session, filters.systems)
+        data = SessionData(session, filters)
+        return write_owner_pages(data, store.resolve().name, now or datetime.now(UTC))
+
+
+def _compare_since(session: Session, filters: Filters, since: KeptReport | DaysPeriod | None) -> None:
+    """Set the periods that are compared: the days since an earlier report, and its last week."""
+    from zscope.app.report.earlier_report import KeptReport
+
+    if not isinstance(since, KeptReport):
+        if since is not None:
+            for text in earlier_settings(since.first, since.last, filters.systems):
+                session.run(text)
+        return
+    if since.last_day is None or filters.has_period:
+        return
+    [row] = query_table(session, "SELECT max(last_local)::DATE AS last_day FROM load").to_pylist()
+    if row["last_day"] is None or row["last_day"] <= since.last_day:
+        return
+    texts = earlier_settings(since.last_day - _WEEK, since.last_day, filters.systems)
+    later_from = first_moment(since.last_day + _ONE_DAY, filters.systems)
+    later_to = first_moment_after(row["last_day"], filters.systems)
+    for text in (*texts, f"SET VARIABLE later_from = {later_from}", f"SET VARIABLE later_to = {later_to}"):
+        session.run(text)
+
+
+_ONE_DAY, _WEEK = timedelta(days=1), timedelta(days=6)
+"""The next day, and from the last to the first day of seven."""
+
+
+def earlier_report(text: str) -> KeptReport | DaysPeriod:
+    """Return what --since names: a file with an earlier report, or a period."""
+    from pathlib import Path
+
+    from zscope.app.cli.metric_options import written_period
+    from zscope.app.report.earlier_report import EarlierReportError, read_earlier
+
+    file = Path(text)
+    if not file.is_file():
+        return written_period(text)
+    try:
+        earlier: KeptReport = read_earlier(file.read_bytes(), text)
+    except (EarlierReportError, OSError) as error:
+        raise NothingDoneError(str(error)) from error
+    return earlier
 
 
 def check_report_target(target: Path, store: Path) -> None:

@@ -45,10 +45,15 @@ def document(title: str, metas: Mapping[str, str], policy: str, style: str) -> t
     SubElement(head, "meta", {"charset": "utf-8"})
     SubElement(head, "meta", {"http-equiv": "Content-Security-Policy", "content": policy})
     for name, content in metas.items():
-        SubElement(head, "meta", {"name": name, "content": content})
+        add_meta(root, name, content)
     add(head, "title", title)
     SubElement(head, "style").text = style
     return root, SubElement(root, "body")
+
+
+def add_meta(root: Element, name: str, content: str) -> None:
+    """Add an element to the head of a page, for programs."""
+    SubElement(root[0], "meta", {"name": name, "content": content})
 
 
 def written(root: Element) -> bytes:

@@ -34,6 +34,10 @@ def store_facts(data: FigureData) -> Row:
             (SELECT coalesce(sum(rows), 0)::BIGINT FROM stored) AS rows,
             (SELECT max(started_utc) FROM stored) AS last_load_utc,
             (SELECT coalesce(bool_or(synthetic), false) FROM run) AS synthetic,
+            (
+                SELECT string_agg(DISTINCT system, ', ' ORDER BY system)
+                FROM load_kind SEMI JOIN stored USING (load_id) WHERE system IS NOT NULL {only}
+            ) AS systems,
             min(first_local) AS first_local, max(last_local) AS last_local, min(first_utc) AS first_utc,
             coalesce((SELECT end_utc FROM end_of_data), max(last_utc)) AS last_utc,
             coalesce(bool_and(first_utc IS NOT NULL), false) AS in_utc

@@ -11,13 +11,15 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from zscope.app.figures.elements import add, add_lines, add_text, document, written
+from zscope.app.figures.elements import add, add_lines, add_meta, add_text, document, written
 from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.figures.static_pictures import add_picture
 from zscope.app.figures.written_values import heading, shown
+from zscope.app.report.earlier_report import META, add_difference, keep
+from zscope.app.report.owner_pages import rows_of_owners
 from zscope.app.report.report_facts import store_facts
-from zscope.app.report.report_sections import appendix_figures, glance_figures, report_sections
+from zscope.app.report.report_sections import appendix_figures, glance_figures, owned_figures, report_sections
 from zscope.app.report.report_tables import add_table
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 from zscope.pipelines.metrics import metric
@@ -29,12 +31,14 @@ if TYPE_CHECKING:
 
     from zscope.app.figures.figure_declarations import FigureDeclaration
     from zscope.app.figures.figure_rows import FigureData, FigureRows, Row
+    from zscope.app.report.earlier_report import KeptReport
     from zscope.app.report.report_sections import ReportSection
     from zscope.app.shared.filters import Filters
 
 
 _TITLE = "Report on TLS"
 _APPENDIX = "Appendix of the report on TLS"
+_OWNERS = "TLS by job"
 _FIRST_ROWS = 6
 """Rows of a table in the report."""
 _SYNTHETIC = "The store has synthetic data: its benchmark runs check the calculation, not the result."
@@ -56,19 +60,47 @@ class Report:
     """The parts whose rows could not be computed, each with the reason; the page says so as well."""
 
 
-def write_report_page(data: FigureData, store: str, now: datetime) -> Report:
+def write_report_page(
+    data: FigureData, store: str, now: datetime, earlier: KeptReport | None = None
+) -> Report:
     """Return the report about a store, whose name it shows, for the filters of the data.
 
-    It begins with what is read first; each section has pictures, or the first rows of a table.
+    It begins with what is read first; each section has pictures, or the first rows of a table. With an
+    earlier report it says what is new and what is gone since then.
     """
     root, main, failed = _begin(_TITLE, data, store, now)
     filled: dict[str, bool] = {}
     failed += _glance(main, data, filled)
     failed += _sentences(main, data)
+    failed += _kept(root, main, data, now, earlier)
     for section in report_sections():
         failed += _section(main, data, section, section.first_figures, filled, _short)
     _note_zones(main, data)
     _end(main, now, "All rows, and what the numbers mean, are in the appendix: zscope report --appendix.")
+    return Report(written(root), tuple(failed))
+
+
+def write_owner_pages(data: FigureData, store: str, now: datetime) -> Report:
+    """Return one file with a page for each job, with the figures that have rows for it."""
+    root, main, failed = _begin(_OWNERS, data, store, now)
+    try:
+        owners = rows_of_owners(data, owned_figures())
+    except QueryError as error:
+        return Report(written(root), (*failed, _failure(main, _OWNERS, error)))
+    if not owners:
+        add(main, "p", "No job is known: load zERT records (SMF 119-11, 119-12).", class_="capture")
+    listed = add(add(main, "nav", aria_label="Contents"), "ul")
+    for number, (job, figures) in enumerate(owners.items()):
+        add(add(listed, "li"), "a", job, href=f"#job-{number}")
+        page = add(main, "section", id=f"job-{number}", class_="page")
+        add(page, "h2", f"Job {job}")
+        for each in figures:
+            add(page, "h3", each.figure.title)
+            add_picture(page, each)
+            _table(page, each, each.rows)
+            _note_ignored(page, each.ignored)
+    _note_zones(main, data)
+    _end(main, now)
     return Report(written(root), tuple(failed))
 
 
@@ -124,6 +156,7 @@ def _digest() -> str:
 
 def _header(main: Element, title: str, data: FigureData, store: str, facts: Row, now: datetime) -> None:
     header = add(main, "header")
+    add(header, "p", _cover(facts), class_="cover")
     add(header, "h1", f"{title}: {store}")
     if facts["synthetic"]:
         add(header, "p", _SYNTHETIC, class_="warning")
@@ -140,6 +173,13 @@ def _header(main: Element, title: str, data: FigureData, store: str, facts: Row,
     local = now.astimezone()
     here = f" ({local:%Y-%m-%d %H:%M %Z})" if local.utcoffset() else ""
     _fact(terms, "Written", f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC{here}")
+
+
+def _cover(facts: Row) -> str:
+    """What the report is about, in one line above its title."""
+    first, last = facts["first_local"], facts["last_local"]
+    days = f"{first:%Y-%m-%d} to {last:%Y-%m-%d}" if first else ""
+    return " · ".join(filter(None, ("zscope", "TLS on IBM Z", days, facts["systems"])))
 
 
 def _fact(terms: Element, name: str, text: str) -> None:
@@ -176,6 +216,21 @@ def _sentences(main: Element, data: FigureData) -> list[str]:
         add_text(item, f": {each['sentence']}")
         if each["not_filtered_by"]:
             add(item, "p", f"Not filtered by {each['not_filtered_by']}.", class_="note")
+    return []
+
+
+def _kept(
+    root: Element, main: Element, data: FigureData, now: datetime, earlier: KeptReport | None
+) -> list[str]:
+    """Keep what a later report compares, and add the difference to an earlier one."""
+    last = store_facts(data)["last_local"]
+    try:
+        kept = keep(data, last and last.date(), now)
+    except QueryError as error:
+        return [_failure(main, "What changed since the earlier report", error)]
+    add_meta(root, META, kept.written())
+    if earlier is not None:
+        add_difference(main, earlier, kept)
     return []
 
 

@@ -2,7 +2,7 @@
 
 A section has an `id`, a `title`, `words` below it, and `capture`: the line that replaces it without data,
 which names the input to load. `first` are the ids of its figures in the report, `figures` of those in the
-appendix. `glance` are the figures that the report begins with.
+appendix. `glance` are the figures that the report begins with, `owned` those of a page about one job.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+import msgspec
 from msgspec import field
 
 from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures
@@ -41,14 +42,23 @@ class ReportSection(Declared, frozen=True, kw_only=True):
         return _figures(self.first)
 
 
+class OwnedFigure(Declared, frozen=True):
+    """A figure of a page about one job."""
+
+    figure: str
+    title: str
+
+
 class ReportSections(Declared, frozen=True):
     """All sections, and what comes before them."""
 
     glance: tuple[str, ...]
+    owned: tuple[OwnedFigure, ...]
     sections: tuple[ReportSection, ...] = field(name="section")
 
     def __post_init__(self) -> None:
         _check("glance", self.glance)
+        _check("owned", tuple(each.figure for each in self.owned))
 
 
 def _check(key: str, names: tuple[str, ...]) -> None:
@@ -77,6 +87,14 @@ def report_sections() -> tuple[ReportSection, ...]:
 def glance_figures() -> tuple[FigureDeclaration, ...]:
     """Return the figures that the report begins with."""
     return _figures(_declared().glance)
+
+
+def owned_figures() -> tuple[FigureDeclaration, ...]:
+    """Return the figures of a page about one job."""
+    return tuple(
+        msgspec.structs.replace(declared_figures()[each.figure], title=each.title)
+        for each in _declared().owned
+    )
 
 
 def appendix_figures() -> tuple[FigureDeclaration, ...]:

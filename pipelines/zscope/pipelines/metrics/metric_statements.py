@@ -247,6 +247,14 @@ def settings(metric: Metric, selection: MetricSelection) -> list[str]:
     return [f"SET VARIABLE {name} = {value}" for name, value in values.items()]
 
 
+def earlier_settings(first: date, last: date, systems: Sequence[str] = ()) -> list[str]:
+    """Return the statements that set the earlier one of the periods that are compared."""
+    return [
+        f"SET VARIABLE earlier_from = {first_moment(first, systems)}",
+        f"SET VARIABLE earlier_to = {first_moment_after(last, systems)}",
+    ]
+
+
 def first_moment(day: date, systems: Sequence[str] = ()) -> str:
     """Return the SQL expression for the moment at which a local day begins on the first of some systems."""
     return _midnight_of_systems("min", day, systems)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 NOW = datetime(2026, 3, 20, 12, 0, tzinfo=UTC)
+PAPER_PX = 1016
+"""Height of a page of A4 without its margins."""
 BEYOND = """() => [...document.querySelectorAll('main *')]
     .filter(node => node.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .filter(node => node.getBoundingClientRect().width > 1)
@@ -147,6 +149,11 @@ def test_nothing_is_cut_and_no_word_is_broken_on_paper(
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 690, "height": 1000})
     assert page.evaluate(BEYOND) == []
+    if name == "report":
+        [first] = page.locator("#glance").all()
+        box = first.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= PAPER_PX, "the first page has room for what is read first"
     assert page.evaluate(BROKEN) == [], "words that are continued on the next line"
     for part in ("loads", "handshakes-over-time") if name == "appendix" else ("systems", "certificates"):
         assert page.locator(f"table[data-part={part}] tbody tr").first.is_visible()

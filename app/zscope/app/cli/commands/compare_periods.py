@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from zscope.app.cli.exits import ExitCode
-from zscope.app.cli.metric_options import check_systems, runs_option
+from zscope.app.cli.metric_options import check_systems, runs_option, written_period
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import (
     note_left_out_hours,
@@ -20,7 +20,6 @@ from zscope.app.cli.store_option import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from zscope.pipelines.metrics import MetricSelection
@@ -31,24 +30,8 @@ DIFFERENCE, CAUSE, CHANGE = "period_difference", "period_cause", "change_stateme
 _KNOWN = ("less", "more", "within noise")
 
 
-def _period(text: str) -> DaysPeriod:
-    from zscope.pipelines.metrics.query_options import YEARS
-    from zscope.pipelines.written_days import parse_period
-
-    try:
-        period = parse_period(text)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"{text!r} is not a day, week, month or span of days such as 2026-03-02, 2026-W10, 2026-03 or "
-            "2026-03-02..2026-03-08"
-        ) from error
-    if not YEARS[0] < period.first.year <= period.last.year < YEARS[1]:
-        raise click.BadParameter(f"{text!r}: the year must be between {YEARS[0] + 1} and {YEARS[1] - 1}")
-    return period
-
-
 @click.command()
-@click.argument("periods", metavar="[A] [B]", nargs=-1, type=_period)
+@click.argument("periods", metavar="[A] [B]", nargs=-1, type=written_period)
 @click.option("--system", "systems", metavar="NAME", multiple=True, help="Only this system. Can be repeated.")
 @click.option(
     "--why", "causes", is_flag=True,
@@ -129,12 +112,11 @@ def _why_none(session: Session, selection: MetricSelection, periods: tuple[DaysP
     return str(row["sentence"])
 
 
-def _earlier(periods: tuple[DaysPeriod, ...], selection: MetricSelection) -> Iterator[str]:
-    """Yield the statements that set the period to compare with."""
-    from zscope.pipelines.metrics.metric_statements import first_moment, first_moment_after
+def _earlier(periods: tuple[DaysPeriod, ...], selection: MetricSelection) -> list[str]:
+    """Return the statements that set the period to compare with."""
+    from zscope.pipelines.metrics.metric_statements import earlier_settings
 
     if not periods:
-        return
+        return []
     earlier = periods[0] if len(periods) > 1 else periods[0].before
-    yield f"SET VARIABLE earlier_from = {first_moment(earlier.first, selection.systems)}"
-    yield f"SET VARIABLE earlier_to = {first_moment_after(earlier.last, selection.systems)}"
+    return earlier_settings(earlier.first, earlier.last, selection.systems)
