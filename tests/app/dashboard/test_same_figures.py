@@ -248,7 +248,7 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, world
     else:
         column = chart.high or chart.value
         if any(isinstance(line[-1], str) for line in wanted):
-            assert all(line[-1] in said for line in wanted)
+            assert all(f"{line[-1]}" in said for line in wanted)
             return
         for line in wanted:
             whole = sum(line) if chart.series else line[-1]
