@@ -158,7 +158,7 @@ def test_an_unknown_subcommand_explains_how_to_list_runs(store: Path) -> None:
     done = start("runs", "list", "--store", store)
     assert (done.exit_code, done.stdout) == (12, "")
     assert (
-        "runs has no command 'list'; use one of add, remove, import, propose, or zscope runs alone"
+        "runs has no command 'list'; use one of add, remove, import, plan, propose, or zscope runs alone"
         in done.stderr
     )
 
