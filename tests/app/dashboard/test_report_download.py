@@ -94,6 +94,9 @@ class Disguised:
     def without_effect(self, name: str) -> tuple[str, ...]:
         return self.data.without_effect(name)
 
+    def other(self) -> None:
+        return None
+
     def without_filters(self, names: Sequence[str]) -> Disguised:
         return Disguised(self.data.without_filters(names), self.filters.without(names))
 

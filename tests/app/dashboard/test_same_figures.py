@@ -71,10 +71,7 @@ def test_failed_handshakes_are_those_of_the_metric(drawn_page: Open, recorded: P
 
 
 WITHOUT_ROWS = {"price-by-key-exchange", "price-by-role", "expectations-by-kind"}
-"""Figures of zERT details, where the handshakes of the world are those of summaries, and of `zscope validate`.
-
-The tests of their pages draw them.
-"""
+"""Figures of zERT details and of `zscope validate`, which the world has not: tests of pages draw them."""
 FIGURES = [figure for figure in declared_figures().values() if figure.chart and figure.id not in WITHOUT_ROWS]
 each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.id)
 DRAWN_ELSEWHERE = {"list"}

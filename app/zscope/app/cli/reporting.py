@@ -71,8 +71,13 @@ class SessionData:
 
     def _set_parameters(self) -> None:
         """Set the parameters of the metrics that take filters and period as such."""
-        if self._prepared.filters == self.filters:
+        before = self._prepared.filters
+        if before == self.filters:
             return
+        for definition in declared().values():
+            # What only the filters before have must not stay.
+            for text in settings(definition, before.selection(definition)) if before else ():
+                self._session.run(f"RESET VARIABLE {text.split()[2]}")
         for definition in declared().values():
             for text in settings(definition, self.filters.selection(definition)):
                 self._session.run(text)
@@ -94,6 +99,11 @@ class SessionData:
     def without_effect(self, name: str) -> tuple[str, ...]:
         """Return the filters that are set but cannot narrow a metric."""
         return self.filters.without_effect_on(metric(name))
+
+    def other(self) -> SessionData | None:
+        """Return the data of the period that figures are compared with, if one is chosen."""
+        filters = self.filters.other()
+        return SessionData(self._session, filters, self._prepared) if filters else None
 
     def without_filters(self, names: Sequence[str]) -> SessionData:
         """Return the data that filters of these names do not narrow."""

@@ -9,7 +9,8 @@ import pyarrow as pa
 import streamlit as st
 
 from zscope.app.dashboard.drawing import number, picture, plain
-from zscope.app.dashboard.figure_charts import chart_of, words_of
+from zscope.app.dashboard.figure_charts import chart_of
+from zscope.app.figures.drawn_values import words_of
 from zscope.app.figures.figure_declarations import ChartDeclaration, FigureDeclaration
 from zscope.app.figures.figure_rows import FigureRows
 from zscope.pipelines.estimate.what_if import PriceRange, changed_price
