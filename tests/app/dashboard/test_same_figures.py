@@ -271,7 +271,9 @@ def test_both_draw_the_amounts_of_another_period(name: str, world: Path) -> None
     assert chart is not None
     assert found.compared_with == PERIOD_BEFORE
     if chart.time:
-        wanted = [row[chart.high] if row[chart.value] is None else row[chart.value] for row in before.rows]
+        columns = list(chart.series.values()) or [chart.high]
+        wanted = [sum(row[column] or 0 for column in columns) for row in before.rows]
+        assert chart.series or all(row[chart.value] is None for row in before.rows)
         assert [time for time, _ in others_of(found)] == [
             row[chart.time] + timedelta(days=2) for row in before.rows
         ]
