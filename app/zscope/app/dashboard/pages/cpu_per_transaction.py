@@ -38,7 +38,7 @@ _MOST_SYSTEMS, _IN_A_ROW = 7, 2
 _KINDS = ("CRR", "RR", "STR")
 
 
-def counted(way: str) -> str:
+def of_way_sql(way: str) -> str:
     """Return the condition of the rows of one way of counting."""
     return f"counted_by = {literal(way)}"
 
@@ -58,7 +58,7 @@ FIGURES = (
 
 def figures_of(way: str, measure: str, systems: Sequence[str]) -> list[tuple[Card, ...]]:
     """Return the figures of one way of counting, with the course of a measure on each system."""
-    of_way = counted(way)
+    of_way = of_way_sql(way)
     courses = [
         Card(MEASURES[measure], where=f"{of_way} AND system = {literal(name)}", title=name)
         for name in systems
@@ -105,14 +105,14 @@ def busiest(data: PageData, way: str) -> list[str]:
     """Return the systems with the most transactions."""
     rows = data.found(
         METRIC, "SELECT system FROM found GROUP BY system ORDER BY sum(transactions) DESC NULLS LAST, system "
-        f"LIMIT {_MOST_SYSTEMS}", ["system"], f"{counted(way)} AND job_name IS NULL",
+        f"LIMIT {_MOST_SYSTEMS}", ["system"], f"{of_way_sql(way)} AND job_name IS NULL",
     )  # fmt: skip
     return sorted(rows["system"].to_pylist())
 
 
 def tile_figures(way: str) -> dict[str, MetricFigure]:
     """Return the figures of one way of counting over all systems and runs, by their titles."""
-    where = f"{counted(way)} AND job_name IS NULL"
+    where = f"{of_way_sql(way)} AND job_name IS NULL"
     count = "matched_connections" if way in _CONNECTIONS else "own_transactions"
     known = f"FILTER ({count} IS NOT NULL)"
     title = "LPAR CPU per connection" if way in _CONNECTIONS else "CPU per transaction"
