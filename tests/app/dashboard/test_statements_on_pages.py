@@ -160,20 +160,21 @@ def _price(page: RecordedPage, said: Row) -> Iterator[object]:
 def _saving(page: RecordedPage, said: Row) -> Iterator[object]:
     """It is the first row of one of the tables, and no other table begins with a larger saving."""
     firsts = [table[0] for table in page.tables_with("sentence", "saving_high_s_per_day", "why_full")]
-    [first] = [row for row in firsts if row["sentence"] in said["sentence"]]
+    first, *_ = [row for row in firsts if row["sentence"] in said["sentence"]]
     assert first["saving_high_s_per_day"] == max(row["saving_high_s_per_day"] or 0 for row in firsts)
     yield from first.values()
 
 
 def _exposure(page: RecordedPage, said: Row) -> Iterator[object]:
-    """The row of the records, and the first one of them in the list of jobs and ports."""
+    """The row of the records, and that of the job and port with the largest part of them."""
     records, *_ = page.tables_with("old_version_of_all_pct", "covered_pct")
     [of_source] = [row for row in records if row["source"] == said["source"]]
     yield from of_source.values()
-    for places in page.tables_with(
-        "source", "system", "job_name", "server_port", said["evidence_columns"][0]
-    ):
-        yield from next((row.values() for row in places if row["source"] == said["source"]), ())
+    for places in page.tables_with("source", "system", "job_name", "server_port"):
+        for row in places:
+            place = f"job {row['job_name']}, on port {row['server_port']} of {row['system']}."
+            if row["source"] == said["source"] and place in said["sentence"]:
+                yield from row.values()
 
 
 def _certificates(page: RecordedPage, said: Row) -> Iterator[object]:

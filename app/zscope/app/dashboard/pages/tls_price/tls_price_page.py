@@ -47,9 +47,11 @@ _LONGEST = 2000
 
 def render(data: PageData) -> None:
     """Draw the page."""
-    [price, *_] = data.found(STATEMENT, shown_sql("found")).to_pylist()
-    st.markdown(f"**{plain(price['sentence'], _LONGEST)}**")
-    without_effect([price["not_filtered_by"]] if price["not_filtered_by"] else [])
+    statements = data.found(STATEMENT, shown_sql("found")).to_pylist()
+    prices = [each for each in statements if each["subject"] == "price"]
+    for price in prices:
+        st.markdown(f"**{plain(price['sentence'], _LONGEST)}**")
+    without_effect(sorted({each["not_filtered_by"] for each in prices if each["not_filtered_by"]}))
     draw_tiles(data)
     draw_figures(data, FIGURES)
     what_if_section(data)
