@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -53,6 +54,15 @@ def render(data: PageData) -> None:
         st.markdown(f"**{plain(price['sentence'], _LONGEST)}**")
     without_effect(sorted({each["not_filtered_by"] for each in prices if each["not_filtered_by"]}))
     draw_tiles(data)
-    draw_figures(data, FIGURES)
+    draw_figures(data, _figures(data))
     what_if_section(data)
     draw_figures(data, ROWS)
+
+
+def _figures(data: PageData) -> tuple[tuple[Card, ...], ...]:
+    """The figures, with the costs of ports first if ports are chosen."""
+    if not data.filters.ports:
+        return FIGURES
+    (by_day, shares), *others = FIGURES
+    ports_first = {"Port": shares.choices["Port"], **shares.choices}
+    return ((by_day, replace(shares, choices=ports_first)), *others)
