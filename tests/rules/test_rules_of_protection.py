@@ -128,7 +128,7 @@ def test_all_rules_are_searched_in_screens_report_and_metrics() -> None:
     assert set(COPIES) == set(RULES)
     names = {path.name for path in checked_files()}
     assert {
-        "suites.py",
+        "ciphers.py",
         "certificates.py",
         "sections.toml",
         "exposure_statement.sql",

@@ -141,6 +141,10 @@ KINDS = [
         lambda path: read_published(path.parent), "published/practices.toml",
     ),
     FileKind(
+        "ratios", SCHEMAS / "published/ratios.toml", ("ratio", 1, "title"), "a text",
+        lambda path: read_published(path.parent), "published/ratios.toml",
+    ),
+    FileKind(
         "published results", SCHEMAS / "published/results_mq.toml", RESULTS, "a text",
         lambda path: read_published(path.parent), "published/results_*.toml",
     ),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class _Prepared:
+class _SharedRows:
     """What all figures of a report share, whatever filters they can apply."""
 
     metrics: PreparedMetrics
@@ -47,11 +47,11 @@ class _Prepared:
 class SessionData:
     """The data of a session, narrowed by filters."""
 
-    def __init__(self, session: Session, filters: Filters, prepared: _Prepared | None = None) -> None:
+    def __init__(self, session: Session, filters: Filters, prepared: _SharedRows | None = None) -> None:
         """Narrow a session; `prepared` is what it has from other filters."""
         self.filters = filters
         self._session = session
-        self._prepared = prepared or _Prepared(PreparedMetrics(session))
+        self._prepared = prepared or _SharedRows(PreparedMetrics(session))
 
     def found(self, name: str, sql: str, by: Sequence[str] | None = None, where: str = "") -> pa.Table:
         """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
