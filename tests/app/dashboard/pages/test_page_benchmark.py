@@ -50,7 +50,7 @@ def test_the_headline_has_the_numbers_of_the_verdicts(drawn_page: Open, world: P
     verdicts = Counter(row["verdict"] for row in rows)
     matching = sum(row["direction_matches"] == "agrees" for row in rows)
     [headline] = drawn_page("benchmark", world).table
-    said = str(headline.value.to_numpy().ravel()[0])
+    said = str(headline.value.to_numpy().ravel()[0]).replace("\\:", ":")
     assert f"**126** published results: {verdicts['agrees']} agree, {verdicts['differs']} differ" in said
     assert f"of {verdicts['direction only']} without a figure {matching} point the same way" in said
     assert "proves the arithmetic, not the published figure" in said
@@ -136,7 +136,7 @@ def test_a_result_has_its_arithmetic_down_to_the_intervals(drawn_page: Open, wor
         page
     ).replace("\\", "")
     environment = page.dataframe[0].value.set_index("tag")
-    assert environment.loc["os"].tolist() == ["≠ differs", "z/OS 3.1", "z/OS 3.2"]
+    assert environment.loc["os"].tolist() == ["= same", "z/OS 3.1", "z/OS 3.1, z/OS 3.2"]
     assert environment.loc["cpc", "compared"] == "= same"
     # One in the heading, which is about the store, and one next to the result.
     assert words(page).count("synthetic]") == 2

@@ -88,7 +88,7 @@ def test_runs_are_drawn_with_their_intervals(world: Path) -> None:
         for row in data_of(world).metric("run_result", where="measure = 'cpu_per_tran'").to_pylist()
         if row["workload_kind"] == "RR"
     }
-    assert len(shown) == len(expected) == 21
+    assert len(shown) == len(expected) == 60
     for row in shown:
         assert row["value"] == expected[row["name"], row["role"]]["value"]
         assert row["low"] < row["value"] < row["high"]

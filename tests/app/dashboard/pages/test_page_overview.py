@@ -98,8 +98,8 @@ def test_a_chosen_period_is_compared_with_the_one_before(drawn_page: Open, world
     assert "against 2026-03-02" in words(page).replace("\\", "")
 
 
-def test_each_question_has_its_figure(drawn_page: Open, world: Path) -> None:
-    page = drawn_page("overview", world)
+def test_each_question_has_its_figure(drawn_page: Open, demo: tuple[Path, object]) -> None:
+    page = drawn_page("overview", demo[0])
     every = [declared_figures()[card.figure] for row in FIGURES for card in row]
     shown = words(page)
     for figure in every:

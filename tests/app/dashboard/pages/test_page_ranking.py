@@ -30,7 +30,9 @@ def test_connections_are_those_of_the_source_with_the_most(drawn_page: Open, by:
     assert dict(zip(shown[by], shown["connections"], strict=True)).items() >= dict(counted).items()
     assert list(shown["connections"]) == sorted(shown["connections"], reverse=True)
     assert shown["connections_pct"].sum() == pytest.approx(100)
-    questions = {declared_figures()[card.figure].question for row in RANKINGS[by] for card in row}
+    questions = {
+        card.title or declared_figures()[card.figure].question for row in RANKINGS[by] for card in row
+    }
     assert titles(page) >= questions - {""}
 
 

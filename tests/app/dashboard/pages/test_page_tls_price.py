@@ -135,7 +135,8 @@ def test_without_a_change_the_price_is_that_of_the_metric(world: Path) -> None:
         assert unchanged.low == pytest.approx(today.low, abs=1e-9)
 
 
-def test_all_advice_and_all_rows_can_be_opened(drawn_page: Open, world: Path) -> None:
+def test_all_advice_and_all_rows_can_be_opened(drawn_page: Open, demo: tuple[Path, object]) -> None:
+    world = demo[0]
     text = words(drawn_page(PAGE, world))
     assert "Never add rows" in text or "never add them" in text
     for name, card in ROWS[0][0].choices.items():

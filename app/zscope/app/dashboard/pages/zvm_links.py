@@ -29,7 +29,7 @@ FIGURES = (
 def render(data: PageData) -> None:
     """Draw the page."""
     draw_figures(data, FIGURES)
-    runs = data.metric("zvm_cpu_per_tx", ["run"]).sort_by("run")["run"].to_pylist()
+    runs = sorted(set(data.metric("zvm_cpu_per_tx")["run"].to_pylist()))
     others = data.found("zvm_comparison", "SELECT DISTINCT baseline_run FROM found").num_rows
     if not others:
         return
