@@ -231,8 +231,11 @@ def _in_lines(layers: Sequence[alt.Chart], number: int) -> Chart:
 
 
 def _labels(side: Literal["left", "right"], words: Sequence[str], width: int = 0) -> alt.Y:
-    """The words of lines, in their order, at one side of the chart."""
-    written = [wrap(text, _LINE_CHARACTERS, max_lines=_LINES, placeholder="…") or "" for text in words]
+    """The words of lines, in their order, at one side; they are in one line where it has a width of its own."""
+    written = [
+        text if width else wrap(text, _LINE_CHARACTERS, max_lines=_LINES, placeholder="…") or ""
+        for text in words
+    ]
     return alt.Y(
         "place:O",
         title=None,
