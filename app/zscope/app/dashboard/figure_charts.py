@@ -231,7 +231,7 @@ def _in_lines(layers: Sequence[alt.Chart], number: int) -> Chart:
 
 
 def _labels(side: Literal["left", "right"], words: Sequence[str], width: int = 0) -> alt.Y:
-    """The words of lines, in their order, at one side; they are in one line where it has a width of its own."""
+    """The words of lines, in their order, at one side; in one line each where it has its own width."""
     written = [
         text if width else wrap(text, _LINE_CHARACTERS, max_lines=_LINES, placeholder="…") or ""
         for text in words
