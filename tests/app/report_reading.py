@@ -48,6 +48,8 @@ ALLOWED = frozenset(
         "svg",
         "rect",
         "line",
+        "circle",
+        "path",
         "text",
         "code",
         "pre",
@@ -58,6 +60,11 @@ ALLOWED = frozenset(
 ATTRIBUTES = frozenset(
     [
         "lang",
+        "cx",
+        "cy",
+        "d",
+        "overflow",
+        "r",
         "charset",
         "http-equiv",
         "content",

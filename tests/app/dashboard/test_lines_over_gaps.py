@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("name", "store", "query"),
     [
-        pytest.param("mq_channels", "systems", {}, marks=pytest.mark.deep),
         ("cpu", "world", {}),
         pytest.param("workload", "world", {}, marks=pytest.mark.deep),
     ],

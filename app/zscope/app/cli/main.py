@@ -30,7 +30,7 @@ COMMANDS = {
     "sql": "Run SQL on the store (DuckDB's dialect).",
     "metrics": "List the metrics, or print the rows of one.",
     "benchmark": "Compare measured runs with the published results.",
-    "runs": "List, add, remove, import and propose benchmark runs.",
+    "runs": "List, add, remove, import, plan and propose benchmark runs.",
     "compare": "Compare two benchmark runs, with confidence intervals.",
     "compare-periods": "Compare two periods of production: what changed from A to B by more than noise.",
     "experiment": "Measure what TLS alone costs, by test connections in random quarter hours.",

@@ -10,7 +10,7 @@ from zscope.app.shared.plain_texts import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LONGEST = 800
+LONGEST = 1_200
 """Characters of a text from the data; a longer one is cut."""
 
 

@@ -130,7 +130,7 @@ def test_its_policy_forbids_scripts_and_requests(browser: Browser, report: Path,
         page.close()
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("report", 5, 9), ("appendix", 20, 60)])
+@pytest.mark.parametrize(("name", "least", "most"), [("report", 5, 9), ("appendix", 20, 70)])
 def test_nothing_is_cut_and_no_word_is_broken_on_paper(
     name: str, least: int, most: int, context: BrowserContext, report: Path, tmp_path: Path
 ) -> None:

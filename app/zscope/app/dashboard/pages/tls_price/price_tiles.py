@@ -32,7 +32,6 @@ def draw_tiles(data: PageData) -> None:
     ignored = [name for name in data.filters.chosen() if name in _NOT_BY]
     data = data.without_filters(ignored)
     per_msu: float | None = st.session_state.get("tls_price_per_msu")
-    money = f"{0.0 if per_msu is None else per_msu:.15g} * {_MSU}"
     figures: dict[str, tuple[str, Callable[[float | None], str], str]] = {
         "All systems, a day": (
             _COST, partial(amount, unit="s"),
@@ -47,8 +46,11 @@ def draw_tiles(data: PageData) -> None:
             _MSU, partial(number, digits=2),
             "MSU of the highest four-hour averages that are TLS, the sum over the systems that have one.",
         ),
-        "Money for these MSU": (money, partial(number, digits=0), "With what an MSU costs, in its currency."),
     }  # fmt: skip
+    if per_msu is not None:
+        figures["Money for these MSU"] = (
+            f"{per_msu:.15g} * {_MSU}", partial(number, digits=0), "With what an MSU costs, in its currency.",
+        )  # fmt: skip
     ends = [of.format(end=end) for of, _, _ in figures.values() for end in ("low", "high")]
     selected = ", ".join(f"{end} AS v{n}" for n, end in enumerate(ends))
     [row] = data.found(_METRIC, f"SELECT {selected} FROM found", where=_OF_SYSTEMS).to_pylist()
@@ -56,8 +58,6 @@ def draw_tiles(data: PageData) -> None:
     for n, (place, (title, (of, write, words))) in enumerate(zip(places, figures.items(), strict=False)):
         low, high = row[f"v{2 * n}"], row[f"v{2 * n + 1}"]
         shown = f"{write(low)} to {write(high)}" if low else f"≤ {write(high)}" if high is not None else "n/a"
-        if title.startswith("Money") and per_msu is None:
-            shown = "n/a"
         source = MetricFigure(_METRIC, of.format(end="high"), (), _OF_SYSTEMS)
         tile(place, data, title, shown, source, words, **change_in_tile(data, "" if n else "TLS cost"))
     places[-1].number_input(

@@ -54,15 +54,19 @@ def render(data: PageData) -> None:
         st.markdown(f"**{plain(price['sentence'], _LONGEST)}**")
     without_effect(sorted({each["not_filtered_by"] for each in prices if each["not_filtered_by"]}))
     draw_tiles(data)
-    draw_figures(data, _figures(data))
+    draw_figures(data, _ports_first(data, FIGURES))
     what_if_section(data)
-    draw_figures(data, ROWS)
+    draw_figures(data, _ports_first(data, ROWS))
 
 
-def _figures(data: PageData) -> tuple[tuple[Card, ...], ...]:
-    """The figures, with the costs of ports first if ports are chosen."""
+def _ports_first(data: PageData, rows: tuple[tuple[Card, ...], ...]) -> tuple[tuple[Card, ...], ...]:
+    """The cards; if ports are chosen, those with a choice begin with the ports."""
     if not data.filters.ports:
-        return FIGURES
-    (by_day, shares), *others = FIGURES
-    ports_first = {"Port": shares.choices["Port"], **shares.choices}
-    return ((by_day, replace(shares, choices=ports_first)), *others)
+        return rows
+    return tuple(
+        tuple(
+            replace(card, choices={"Port": card.choices["Port"], **card.choices}) if card.choices else card
+            for card in row
+        )
+        for row in rows
+    )
