@@ -102,7 +102,7 @@ def test_the_file_is_complete_small_and_harmless(file: str, report: Path) -> Non
     clocks = "All records and displays, by the clocks of the systems"
     assert f"{clocks}2026-03-02 01:00:00 to 2026-03-17 12:00:00 local time" in read.text
     # The end of the last hour with a connection, as the changes; displays of GSKSRVR are later.
-    assert "2026-03-02 00:00:00 to 2026-03-17 02:00:00 UTC" in read.text
+    assert "2026-03-02 00:00:00 to 2026-03-17 08:00:00 UTC" in read.text
     assert "zscope · TLS on IBM Z · 2026-03-02 to 2026-03-17 · CLI1, CLI2, " in read.text
 
 

@@ -29,6 +29,8 @@ def test_commands_work(
     monkeypatch.setenv("ZSCOPE_STORE", str(zoned_store))
     shorten_report(monkeypatch, "handshakes", "data")
     words = shlex.split(command)
+    if "--since" in words:
+        assert run("report", "-o", words[words.index("--since") + 1]).exit_code == 0
     done = run(*words[1:])
     assert done.exit_code == 0, done.stderr
     harmless((tmp_path / words[words.index("-o") + 1]).read_bytes())
@@ -37,7 +39,8 @@ def test_commands_work(
 def test_the_table_names_the_sections() -> None:
     named = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", TEXT, re.MULTILINE)
     titles = [section.title for section in report_sections()]
-    assert named[1 : 4 + len(titles)] == ["At a glance", "In short", *titles, "Definitions"]
+    since = "What changed since the report of a day"
+    assert named[1 : 5 + len(titles)] == ["At a glance", "In short", since, *titles, "Definitions"]
 
 
 def test_the_example_of_missing_data_is_real() -> None:
