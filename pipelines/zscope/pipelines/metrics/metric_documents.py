@@ -58,7 +58,7 @@ SAMPLE_NUMBERS = (
         (*_NEGOTIATION, "mq-table-ecdhe-rsa"),
     ),
     SampleNumber(
-        "run_result", "cpu_us_per_transaction", "98.4 to 326",
+        "run_result", "cpu_us_per_transaction", "97 to 324",
         "One side, with a handshake. Published: both sides, without a handshake; and the elapsed time of a "
         "negotiation, which bounds its CPU time.",
         ("mq-8k-cpu-added", *_NEGOTIATION),
