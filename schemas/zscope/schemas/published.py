@@ -611,7 +611,7 @@ def half_digit(figure: float, unit: str | None, as_printed: str, quantifier: str
     >>> half_digit(6.0, "ms", "7.2 to 6.0 ms", None), half_digit(5, "pct", "approximately 5 %", "about")
     (Decimal('0.05'), Decimal('1'))
     >>> half_digit(2500, "ECBs", "about 2500", "about"), half_digit(100, "ECBs", "about 100", "about")
-    (Decimal('100'), Decimal('50'))
+    (Decimal('1E+2'), Decimal('50'))
     >>> half_digit(3, "sends", "2 to 3", None)
     Decimal('0')
     """

@@ -182,23 +182,30 @@ def test_runs_have_their_transactions_and_cpu_time(sample: World) -> None:
             ("transaction_rate", run["steady_transactions_per_s"]),
             ("latency", run["steady_latency_ms"]),
         )
+        if value is not None
     }
-    assert {row[:3]: row[3] for row in found} == {
-        key: pytest.approx(value, rel=0.01) for key, value in told.items()
+    # Connections are known as a whole: the steady part of a run with three of them is less certain.
+    few = {run["name"] for run in sample.manifest["runs"] if int(re.findall(r"\d+", run["workload"])[0]) <= 3}
+    assert {row[:3]: row[3] for row in found if row[3] is not None} == {
+        key: pytest.approx(value, rel=0.02 if key[0] in few else 0.01) for key, value in told.items()
     }
 
 
 def test_runs_are_closed_loops_with_published_rates(sample: World) -> None:
-    """Each client has one transaction at a time, so the latency is the number of clients over the rate."""
+    """Each client has one transaction at a time, so the latency is the number of clients over the rate.
+
+    Transactions of several workloads at once have no latency in common.
+    """
     found = sample.rows(
         "run_result",
         """SELECT r.name, r.workload, c.value * r.value / 1000, r.value FROM run_result AS r
             JOIN run_result AS c ON r.name = c.name AND r.role = c.role AND c.measure = 'latency'
             WHERE r.measure = 'transaction_rate' AND r.role = 'client'""",
     )
-    assert len(found) == len(sample.manifest["runs"]) == 36
+    assert len(found) == len(sample.manifest["runs"]) >= 60
     for name, workload, clients, _ in found:
-        assert clients == pytest.approx(int(re.findall(r"\d+", workload)[0]), rel=0.01), name
+        said = None if " + " in workload else pytest.approx(int(re.findall(r"\d+", workload)[0]), rel=0.01)
+        assert clients == said, name
     rates = {name: rate for name, workload, _, rate in found if workload.startswith("CRR")}
     assert sum(rate > 1_000 for rate in rates.values()) > 0.75 * len(rates)
 
@@ -411,29 +418,25 @@ def test_the_workload_report_agrees_with_smf_72(world: World) -> None:
 
 
 def test_counters_have_all_connections(sample: World) -> None:
-    """Stacks and zERT summaries count the connections of a week, of which few have records."""
+    """Stacks and zERT summaries count the connections of a week and its runs, of which few have records."""
     started = {
         system: [facts.get("connections_started", 0) for facts in days.values()]
         for system, days in sample.manifest["days"].items()
     }
-    nights = [run["connections"] for run in sample.manifest["runs"]]
-    of_traffic = {
-        system: sum(counts) - (sum(nights) if system in {"CLI1", "SRV1"} else 0)
-        for system, counts in started.items()
-    }
-    assert min(of_traffic.values()) > 1_000_000
+    counted = {system: sum(counts) for system, counts in started.items()}
+    assert min(counted.values()) > 1_000_000
     stacks = sample.rows(
         "connection_count",
         "SELECT system, sum(opened_connections + accepted_connections)::BIGINT FROM smf119_stack_statistics "
         "GROUP BY system",
     )
-    assert dict(stacks) == of_traffic
+    assert dict(stacks) == counted
     summaries = sample.rows(
         "connection_count",
         """SELECT system, sum(end_conn_count - init_conn_count)::BIGINT FROM smf119_zert_summary
             WHERE summary_event_type = 1 GROUP BY system""",
     )
-    assert dict(summaries) == {system: sum(counts) for system, counts in started.items()}
+    assert dict(summaries) == counted
 
 
 def test_the_changed_policy_has_no_rsa_key_exchange_and_more_resumed_handshakes(sample: World) -> None:

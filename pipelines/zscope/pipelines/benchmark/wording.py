@@ -105,8 +105,8 @@ def verdict_summary(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Count verdicts, and those that depend on generated data, in one or two sentences.
 
     >>> row = {"verdict": "agrees", "direction_matches": None, "synthetic": False, "measured": "16 %"}
-    >>> verdict_summary([row])
-    ['1 published results: 1 agrees, 0 differs, 0 direction only, 0 not comparable, 0 no data']
+    >>> print(*verdict_summary([row]))
+    1 published results: 1 agrees, 0 differs, 0 direction only, 0 other machine, 0 not comparable, 0 no data
     """
     verdicts = Counter(row["verdict"] for row in rows)
     directions = Counter(row["direction_matches"] for row in rows)

@@ -136,11 +136,12 @@ def test_without_runs_production_is_beside_the_results_it_is_about(run: Run, bar
     assert "prints no verdicts" in refused.stderr
 
 
-def test_runs_give_every_kind_of_verdict(run: Run, measured: Path) -> None:
+def test_runs_of_a_network_give_every_verdict_of_relative_values(run: Run, measured: Path) -> None:
     result = run("benchmark", "--store", measured)
     rows = rows_of(result)
     assert len(rows) == 126
-    assert {row["verdict"] for row in rows.values()} == set(VERDICTS)
+    # Only absolute values have the verdict "other machine": none of z/OS networks.
+    assert {row["verdict"] for row in rows.values()} == set(VERDICTS) - {"other machine"}
     same = rows[VERSIONS]
     assert (same["verdict"], same["as_printed"]) == ("agrees", "16 %")
     assert same["measured_by"] == "runs tls12 and tls13"
