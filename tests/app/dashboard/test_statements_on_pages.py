@@ -7,9 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 from tests.app.changed_queries import ChangedQueries
-from tests.app.dashboard.conftest import LONGEST_S, draw_page, fine
 from tests.app.dashboard.recorded_pages import PageRecorder, RecordedPage
 from tests.app.report_reading import ReportReader
 from tests.app.short_reports import shorten_report
@@ -28,7 +26,6 @@ from tests.pipelines.metrics.statement_stores import (
     statements_of,
 )
 
-from zscope.app.dashboard import shell
 from zscope.app.dashboard.drawing import plain
 from zscope.app.dashboard.page_data import PageData
 from zscope.app.dashboard.pages.overview.overview_page import STATEMENT_PAGES
@@ -112,40 +109,6 @@ def _check_report(data: PageData, shown: Iterable[Row]) -> None:
             assert missing(said["sentence"], cells) == [], (data.filters, said["sentence"])
 
 
-def _drawn(name: str, parameters: Mapping[str, str]) -> AppTest:
-    page = AppTest.from_function(draw_page, args=(name,), default_timeout=LONGEST_S)
-    for parameter, value in parameters.items():
-        page.query_params[parameter] = value
-    page.run()
-    fine(page)
-    return page
-
-
-@pytest.mark.parametrize("subject", ["price", "exposure", "certificates", "change", "coverage", "runs"])
-def test_a_recorded_page_has_the_tables_and_tiles_of_the_drawn_one(
-    subject: str, demo: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with changed_store(demo[0], STORES["the sample data"]) as steps:
-        queries = ChangedQueries(steps, demo[0], "demo")
-        with monkeypatch.context() as patch:
-            patch.setattr(shell, "queries_of", lambda *_: queries)
-            drawn = _drawn(*STATEMENT_PAGES[subject])
-        data = PageData(queries, "demo", Filters())
-        recorded = PageRecorder(monkeypatch).page(*STATEMENT_PAGES[subject], data)
-    assert recorded.tiles == [tile.value for tile in drawn.metric]
-    # Pictures have recorded rows, too, and no table.
-    listed = [([*map(str, columns)], rows) for columns, rows in recorded.tables]
-    assert drawn.dataframe
-    for frame in drawn.dataframe:
-        columns = [*frame.proto.column_order] or [*frame.value.columns]
-        of_columns = [rows for each, rows in listed if each == columns and len(rows) == len(frame.value)]
-        known = {column: frame.value[column].notna().to_list() for column in columns}
-        assert any(
-            all([row[column] is not None for row in rows] == known[column] for column in columns)
-            for rows in of_columns
-        ), columns
-
-
 def _check_headline(page: RecordedPage, sentence: str) -> None:
     """The page begins with the same prices, or says in the same words why there is none."""
     said = plain(sentence, _LONGEST)
@@ -171,13 +134,22 @@ def _saving(page: RecordedPage, said: Row) -> Iterator[object]:
 def _exposure(page: RecordedPage, said: Row) -> Iterator[object]:
     """The row of the records, and that of the job and port with the largest part of them."""
     records, *_ = page.tables_with("old_version_of_all_pct", "covered_pct")
-    [of_source] = [row for row in records if row["source"] == said["source"]]
-    yield from of_source.values()
-    for places in page.tables_with("source", "system", "job_name", "server_port"):
-        for row in places:
+    [record] = [row for row in records if row["source"] == said["source"]]
+    yield from record.values()
+    for places in page.tables_with("source", "job_name", "server_port", "unprotected_connections"):
+        of_source = [row for row in places if row["source"] == said["source"]]
+        for row in of_source:
             place = f"job {row['job_name']}, on port {row['server_port']} of {row['system']}."
-            if row["source"] == said["source"] and place in said["sentence"]:
+            if place in said["sentence"]:
+                assert _exposed(row, said) == max(_exposed(each, said) for each in of_source)
                 yield from row.values()
+
+
+def _exposed(place: Row, said: Row) -> int:
+    """The connections of a place that a statement is about."""
+    if said["subject"] == "exposure":
+        return int(place["unprotected_connections"])
+    return int(place["ssl_connections"]) + int(place["tls10_tls11_connections"])
 
 
 def _certificates(page: RecordedPage, said: Row) -> Iterator[object]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from tests.app.report_reading import harmless
+from tests.app.report_reading import ReportReader, harmless
+from tests.app.short_reports import shorten_report
 
 from zscope.app.report.earlier_report import META, KeptReport, read_earlier
 
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.app.conftest import Run
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compared is in the head of a report, whatever sections it has."""
+    shorten_report(monkeypatch, "findings", statements=True)
+
 
 INVENTED = ("high", "An invented weakness <b>", "SYSX", 1, "JOBX", None)
 
@@ -48,7 +56,7 @@ def test_a_later_report_names_what_is_new_and_what_is_gone(
     )
     later = run("report", "-o", "-", "--since", file_of(earlier, tmp_path), "--store", zoned_store)
     assert later.exit_code == 0, later.stderr
-    read = harmless(later.stdout_bytes)
+    read = ReportReader(later.stdout_bytes)
     [row] = read.tables["since-new-findings"].rows
     assert {cell.text for cell in row.values()} >= {str(value) for value in new[:3]}
     [row] = read.tables["since-findings-that-are-gone"].rows
@@ -64,7 +72,7 @@ def test_a_later_report_names_what_is_new_and_what_is_gone(
 def test_nothing_differs_from_the_same_report(run: Run, zoned_store: Path, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     assert run("report", "-o", file, "--store", zoned_store).exit_code == 0
-    read = harmless(run("report", "-o", "-", "--since", file, "--store", zoned_store).stdout_bytes)
+    read = ReportReader(run("report", "-o", "-", "--since", file, "--store", zoned_store).stdout_bytes)
     assert not [name for name in read.tables if name.startswith("since-")]
     assert "New findingsNone." in re.sub(r"\s*\n\s*", "", read.text)
 
@@ -72,7 +80,7 @@ def test_nothing_differs_from_the_same_report(run: Run, zoned_store: Path, tmp_p
 def test_a_period_is_compared(run: Run, zoned_store: Path) -> None:
     result = run("report", "-o", "-", "--since", "2026-02-23", "--store", zoned_store)
     assert result.exit_code == 0, result.stderr
-    assert "2026-02-23" in harmless(result.stdout_bytes).text
+    assert "2026-02-23" in ReportReader(result.stdout_bytes).text
 
 
 @pytest.mark.parametrize(
