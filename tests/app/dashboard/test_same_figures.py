@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
@@ -10,14 +11,16 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 import pytest
+from msgspec import structs
 from tests.app.dashboard.page_helpers import data_of, sql
 from tests.marking import deep_except
 
+from zscope.app.dashboard.drawing import plain
 from zscope.app.dashboard.figure_charts import chart_of
 from zscope.app.dashboard.pages.handshakes import BY_PLACE as HANDSHAKES_BY_PLACE
 from zscope.app.dashboard.pages.posture.posture_page import BY_PLACE as PROTECTION_BY_PLACE
 from zscope.app.dashboard.pages.ranking import RANKINGS
-from zscope.app.figures.drawn_values import drawn_rows, name_of, others_of, words_of
+from zscope.app.figures.drawn_values import amount_of, answer_of, drawn_rows, name_of, others_of, words_of
 from zscope.app.figures.elements import LONGEST
 from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures
 from zscope.app.figures.figure_rows import FigureRows, figure_rows
@@ -130,6 +133,45 @@ def ends(found: FigureRows) -> list[list[float]]:
     rows = [[row[column] or 0 for column in columns] for row in found.rows]
     rows = [row for row in rows if row[-1] or chart.kind == "list"]
     return rows if chart.time else rows[: chart.first]
+
+
+ANSWERED = {"cost-by-day": ("overview", "tls_price"), "resumption-reasons": ("handshakes", "resumption")}
+"""Figures whose answer is said below their question, and the pages that they are on."""
+
+
+@pytest.mark.parametrize("figure", ANSWERED)
+def test_the_answer_of_a_figure_is_the_same_on_pages_and_in_the_report(
+    figure: str, drawn_page: Open, world: Path
+) -> None:
+    found = rows_of(world, figure)
+    answer = answer_of(found)
+    assert re.search(r"\d", answer)
+    for page in ANSWERED[figure]:
+        assert plain(answer, len(answer)) in [text.value for text in drawn_page(page, world).markdown]
+    body = Element("body")
+    add_picture(body, found)
+    assert answer in [each.text for each in body.iter("p")]
+
+
+def test_the_first_declared_answer_with_a_row_is_said(world: Path) -> None:
+    figure = declared_figures()["cost-by-day"]
+    known, *others = figure.answer
+    answers = [
+        figure_rows(data_of(world), structs.replace(figure, answer=listed), {}).answer
+        for listed in ((structs.replace(known, where="false"), *others), others[:1], ())
+    ]
+    assert answers[0] == answers[1] == rows_of(world, "cost-by-day").answer
+    assert answers[0].startswith("AT-TLS policy of 2026-03-")
+    assert answers[2] == ""
+
+
+def test_a_range_without_width_is_written_once() -> None:
+    [chart] = [figure.chart for figure in FIGURES if figure.id == "price-by-job"]
+    assert chart is not None
+    low, value, high = chart.low, chart.value, chart.high
+    assert amount_of(chart, {low: -99.81, value: -99.8, high: -99.79}) == "-99.8"
+    assert amount_of(chart, {low: 1.0, value: 2.0, high: 3.0}) == "1 to 3, estimate 2"
+    assert amount_of(chart, {low: 0.0, value: None, high: 3.0}) == "at most 3"
 
 
 def sum_by(found: FigureRows, column: str) -> list[int]:

@@ -33,6 +33,7 @@ from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
 from zscope.app.figures.drawn_values import (
     amount_of,
+    answer_of,
     drawn_rows,
     left_out,
     name_of,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_declarations import FigureDeclaration
     from zscope.app.figures.figure_rows import FigureRows, Row
 
-_LONGEST = 300
+_LONGEST, _LONGEST_ANSWER = 300, 2000
 _TABLE_ROWS, _TABLE_PX = 8, 318
 """A table with more rows is scrolled."""
 _FILTER_OF = {"system": "system", "server_port": "port", "job_name": "job"}
@@ -140,7 +141,9 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
     other = f"; grey: {found.compared_with}" if others_of(found) else ""
     unit = f"  \n:small[:gray[{figure.chart.what}{other}{first}]]" if figure.chart and rows else ""
     above.markdown(f"**{card.title or figure.question or figure.title}**{unit}")
-    if drawn_rows(found):
+    if said := answer_of(found):
+        above.markdown(plain(said, _LONGEST_ANSWER))
+    if rows:
         _picture(data, found, card)
     elif found.rows and not figure.chart:
         picked = grid(
@@ -210,15 +213,15 @@ def _with_selection(chart: Chart) -> Chart:
 
 
 def _list(found: FigureRows) -> None:
-    """One line for each row: its amount, its name, and a note below them."""
+    """A point for each row: its amount, its name, and a note below them."""
     chart = found.figure.chart
     assert chart is not None, "only rows of a picture are drawn"
-    lines = []
+    points = []
     for row in drawn_rows(found):
         note = shown(row[chart.note], chart.note) if chart.note else ""
-        words = f"**{plain(amount_of(chart, row))}** {plain(name_of(chart, row), _LONGEST)}"
-        lines.append(f"{words}  \n:small[:gray[{plain(note, _LONGEST)}]]" if note else words)
-    st.table({"what": lines}, border="horizontal", hide_index=True, hide_header=True, alt=words_of(found))
+        words = f"- **{plain(amount_of(chart, row))}** {plain(name_of(chart, row), _LONGEST)}"
+        points.append(f"{words}  \n  :small[:gray[{plain(note, _LONGEST)}]]" if note else words)
+    st.markdown("\n".join(points))
 
 
 def _bar(found: FigureRows, column: str) -> object:

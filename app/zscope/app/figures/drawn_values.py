@@ -88,10 +88,12 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
         return shown(row[chart.value], chart.value) or "not known"
     if row[chart.high] is None:
         return "not known"
-    high = shown(row[chart.high], chart.high)
-    text = f"{shown(row[chart.low], chart.low)} to {high}" if real(row[chart.low]) else f"at most {high}"
-    estimate = row[chart.value] if chart.value else None
-    return text if estimate is None else f"{text}, estimate {shown(estimate, chart.value)}"
+    low, high = shown(row[chart.low], chart.low), shown(row[chart.high], chart.high)
+    estimate = shown(row[chart.value], chart.value) if chart.value else ""
+    if low == high == estimate:
+        return estimate
+    text = f"{low} to {high}" if real(row[chart.low]) else f"at most {high}"
+    return f"{text}, estimate {estimate}" if estimate else text
 
 
 def others_of(found: FigureRows) -> list[tuple[Any, float]]:
@@ -175,6 +177,19 @@ def shares_of(chart: ChartDeclaration, rows: Sequence[Row]) -> dict[str, dict[st
     return amounts
 
 
+def answer_of(found: FigureRows) -> str:
+    """Return the answer to the question of a figure: the declared one, or the shares of all its columns."""
+    chart = found.figure.chart
+    if found.answer or chart is None or not (chart.kind == "course" and chart.share):
+        return found.answer
+    sums: dict[str, float] = {}
+    for line in columns_of(chart, drawn_rows(found)).values():
+        for word, value in line.items():
+            sums[word] = sums.get(word, 0.0) + value
+    largest = dict(sorted(sums.items(), key=lambda each: -each[1]))
+    return f"In all: {share_words(largest)}." if sums else ""
+
+
 def share_words(line: Mapping[str, float]) -> str:
     """Return the shares of a line in words.
 
@@ -182,7 +197,7 @@ def share_words(line: Mapping[str, float]) -> str:
     'full 25.0 %, resumed 75.0 %'
     """
     whole = sum(line.values())
-    parts = [f"{word} {percent(value, whole):.1f} %" for word, value in line.items() if value]
+    parts = [f"{word} {shown(percent(value, whole), 'share_pct')} %" for word, value in line.items() if value]
     return ", ".join(parts) or "none"
 
 

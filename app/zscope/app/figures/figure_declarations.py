@@ -14,6 +14,8 @@ A figure is a table, a picture, or both. It has these keys:
 - `source`: of these sources only the one with the most connections
 - `select` and `group_by`: what is selected of the rows instead of `columns`
 - `order`, `most`: the order of the rows, and how many are shown
+- `answer`: what a card and a report say below the question: the sentence of the first of these that has a
+  row, each with its `metric`, `sentence` (a column, or an expression of columns), `where` and `order`
 - `titled`: the column with the id of a published result, for the column `title` with its plain title
 - `explain`: columns whose meaning is stated below the table; `note`: another line there
 - `none`: what it means that no row matches, if the metric has any rows
@@ -102,6 +104,18 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 
 
+class AnswerDeclaration(Declared, frozen=True, kw_only=True):
+    """A sentence of a metric that answers the question of a figure."""
+
+    metric: str
+    sentence: str
+    where: str
+    order: str
+
+    def __post_init__(self) -> None:
+        _known_metric(self.metric)
+
+
 class FigureDeclaration(Declared, frozen=True, kw_only=True):
     """A table with its picture."""
 
@@ -127,6 +141,7 @@ class FigureDeclaration(Declared, frozen=True, kw_only=True):
     needs: str = ""
     load: str = ""
     question: str = ""
+    answer: tuple[AnswerDeclaration, ...] = ()
     folded: bool = False
     chart: ChartDeclaration | None = None
 
@@ -141,8 +156,13 @@ class FigureDeclaration(Declared, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if bool(self.metric) == bool(self.query):
             raise ValueError("needs a metric or a query")
-        if self.metric and self.metric not in declared_metrics():
-            raise WrongValueError("metric", f"there is no metric {self.metric}")
+        if self.metric:
+            _known_metric(self.metric)
+
+
+def _known_metric(name: str) -> None:
+    if name not in declared_metrics():
+        raise WrongValueError("metric", f"there is no metric {name}")
 
 
 class FigureFile(Declared, frozen=True):

@@ -73,6 +73,8 @@ class FigureRows:
     """What the other period is, if there is one."""
     others: tuple[Row, ...] = ()
     """The rows of the other period, at the times of the chosen one."""
+    answer: str = ""
+    """The declared sentence that answers the question, if a metric has one."""
 
 
 def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, bool]) -> FigureRows:
@@ -109,7 +111,17 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
         where=where,
         hourly=hourly,
         ignored=(*data.without_effect(figure.metric), *ignored),
+        answer=_answer(data, figure) if rows else "",
     )
+
+
+def _answer(data: FigureData, figure: FigureDeclaration) -> str:
+    """The sentence of the first declared answer that has a row."""
+    for each in figure.answer:
+        sql = f"SELECT {each.sentence} AS sentence FROM found ORDER BY {each.order} LIMIT 1"
+        if said := data.found(each.metric, sql, where=each.where)["sentence"].to_pylist():
+            return str(said[0])
+    return ""
 
 
 def _moved(data: FigureData, other: FigureData, figure: FigureDeclaration) -> tuple[Row, ...]:

@@ -15,6 +15,7 @@ from zscope.app.figures.drawn_values import (
     FULL,
     SHADES,
     amount_of,
+    answer_of,
     colour_of,
     colours_of,
     covered_words,
@@ -77,6 +78,8 @@ def add_picture(parent: Element, found: FigureRows) -> None:
     caption = add(figure, "figcaption", chart.what)
     if left_out(found):
         add_text(caption, f" (first {len(rows)} of {found.count:,})")
+    if said := answer_of(found):
+        add(figure, "p", said)
     _KINDS[chart.kind](figure, chart, rows, found)
 
 

@@ -110,7 +110,8 @@ def test_each_question_has_its_figure(drawn_page: Open, demo: tuple[Path, object
     trends = [chart for chart in page.get("vega_lite_chart") if chart.proto.alt.endswith(", over time")]
     assert len(page.get("vega_lite_chart")) == len(charts) + len(trends)
     assert len(trends) > 2
-    assert len(page.table) == len(every) - len(charts)
+    lists = [text.value for text in page.markdown if text.value.startswith("- **")]
+    assert len(lists) == len(every) - len(charts)
     assert "Triangles at the top mark changes" in shown
 
 

@@ -86,7 +86,7 @@ def test_every_kind_of_finding_has_evidence(recorded: Path) -> None:
 
 def test_first_it_names_jobs_and_clients(drawn_page: Open, world: Path) -> None:
     page = drawn_page("posture", world)
-    lists = [text for table in page.table for text in table.value["what"]]
+    lists = [point for text in page.markdown for point in text.value.removeprefix("- ").split("\n- ")]
     [(job, port, system, connections)] = sql(
         world,
         "SELECT job_name, server_port, system, sum(connections)::BIGINT FROM exposed_client "
