@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import altair as alt
@@ -54,12 +54,11 @@ _BETWEEN = " "
 _STRIP_WIDTH = alt.RelativeBandSize(0.86)
 _STRIP_COLUMNS = ("hours_with_loss", "hours_not_recorded", "hours_not_known", "loss")
 _LABEL_PX: Mapping[Literal["left", "right"], int] = {"left": 190, "right": 190}
-_NAME_PX = 230
-"""Width of the names of dumbbells, which are results of a document."""
 _LONGEST_NAME = 60
 _CELL = 0.85
 """Height of a cell, as a part of the height of its line."""
 _LINE_CHARACTERS, _LINES = 24, 2
+_PIECES = re.compile(r"-?[^\s_-]+[_-]?\s*|\S\s*")
 """A longer name at the left is written in lines."""
 _LEGEND_COLUMNS, _LEGEND_COLUMNS_OVER_TIME = 2, 3
 _LEGEND_LINE_PX = 24
@@ -159,7 +158,7 @@ def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Ch
         for place, (row, each) in enumerate(zip(rows, drawn, strict=True))
     )
     data = alt.InlineData(lines)
-    named = alt.Chart(data).encode(y=_labels("left", [line["name"] for line in lines], _NAME_PX))
+    named = alt.Chart(data).encode(y=_labels("left", [line["name"] for line in lines]))
     base = alt.Chart(data).encode(y=alt.Y("place:O", axis=None))
     x = alt.X("least:Q", scale=alt.Scale(domain=list(ends), nice=False, zero=False), title=None,
               axis=alt.Axis(tickCount=5, format=",.3~r", grid=True))  # fmt: skip
@@ -177,7 +176,7 @@ def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Ch
     words = [line["amount"] for line in lines]
     amounts = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", words), x=alt.value(0))
     layers: Chart = alt.layer(
-        agrees, zero, published, interval, values, whole, amounts, height=alt.Step(_ROW_PX - 4)
+        agrees, zero, published, interval, values, whole, amounts, height=alt.Step(_ROW_PX)
     ).resolve_axis(y="independent")
     return layers
 
@@ -230,21 +229,39 @@ def _in_lines(layers: Sequence[alt.Chart], number: int) -> Chart:
     return chart
 
 
-def _labels(side: Literal["left", "right"], words: Sequence[str], width: int = 0) -> alt.Y:
-    """The words of lines, in their order, at one side; in one line each where it has its own width."""
-    written = [
-        text if width else wrap(text, _LINE_CHARACTERS, max_lines=_LINES, placeholder="…") or ""
-        for text in words
-    ]
+def _labels(side: Literal["left", "right"], words: Sequence[str]) -> alt.Y:
+    """The words of lines, in their order, at one side."""
+    written = [_in_two_lines(text) for text in words]
     return alt.Y(
         "place:O",
         title=None,
         axis=alt.Axis(
             orient=side, labelExpr=f"({json.dumps(written)})[datum.value]",
-            labelLimit=width or _LABEL_PX[side], labelFontSize=12, labelLineHeight=12, labelPadding=6,
-            labelOverlap=False, ticks=False, domain=False, grid=False,
+            labelLimit=_LABEL_PX[side], labelFontSize=12, labelLineHeight=12, labelPadding=6,
+            labelOverlap=False, labelFlush=False, ticks=False, domain=False, grid=False,
         ),
     )  # fmt: skip
+
+
+def _in_two_lines(text: str) -> list[str]:
+    """Break a text after a space, hyphen or underscore; an ellipsis stands for the rest.
+
+    >>> _in_two_lines("TLSv1.2, TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384")
+    ['TLSv1.2, TLS_ECDHE_RSA_', 'WITH_AES_256_GCM_SHA384']
+    >>> _in_two_lines("significantly lower → -37.4 %")
+    ['significantly lower →', '-37.4 %']
+    >>> _in_two_lines("port 443"), _in_two_lines("")
+    (['port 443'], [''])
+    >>> _in_two_lines("one line of a text, another line of it, and one that no line has room for")
+    ['one line of a text,', 'another line of it, and…']
+    """
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if lines[-1] and len(f"{lines[-1]}{piece}".rstrip()) > _LINE_CHARACTERS:
+            lines.append("")
+        lines[-1] += piece
+    shown = [line.rstrip() for line in lines[:_LINES]]
+    return [*shown[:-1], f"{shown[-1]}…"] if len(lines) > _LINES else shown
 
 
 def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Chart:

@@ -74,7 +74,10 @@ def _plain(value: object) -> object:
 def time_axis(column: str, title: str = "", **more: Any) -> alt.X:  # noqa: ANN401 - Altair's own
     """Return a horizontal axis of moments in UTC, or of local days if the column is `DAY`."""
     title = title or time_title(column)
-    axis = alt.Axis(format=_CLOCK, labelOverlap=True)
+    # Between two days there is nothing to label.
+    days = alt.TimeIntervalStep(interval="day", step=1)
+    ticks = days if title == time_title(DAY) else alt.Undefined
+    axis = alt.Axis(format=_CLOCK, labelOverlap=True, tickCount=ticks)
     return alt.X(f"{column}:T", title=title, scale=alt.Scale(type="utc"), axis=axis, **more)
 
 

@@ -12,7 +12,8 @@ _UNITS = {
 _ABBREVIATIONS = {
     "cpu": "CPU", "tls": "TLS", "ip": "IP", "dn": "name", "id": "ID", "lpar": "LPAR", "ziip": "zIIP",
     "pfs": "PFS", "cp": "CP", "cps": "CPs", "ssl": "SSL", "rsa": "RSA", "tls10": "TLSv1.0,",
-    "tls11": "TLSv1.1", "ecb": "ECB", "ecbs": "ECBs", "etr": "ETR", "mq": "MQ", "sslrkeyc": "SSLRKEYC",
+    "tls11": "TLSv1.1", "tls13": "TLSv1.3", "ecb": "ECB", "ecbs": "ECBs", "etr": "ETR", "mq": "MQ",
+    "sslrkeyc": "SSLRKEYC",
     "tcp": "TCP", "msu": "MSU", "srb": "SRB", "ziips": "zIIPs", "tcb": "TCB", "cpc": "CPC", "smf": "SMF",
     "rmf": "RMF", "zos": "z/OS", "utc": "UTC", "lru": "LRU", "ftp": "FTP", "attls": "AT-TLS", "zert": "zERT",
     "icsf": "ICSF", "sid": "SID", "asid": "ASID", "io": "I/O", "cf": "CF", "wlm": "WLM", "fips": "FIPS",
