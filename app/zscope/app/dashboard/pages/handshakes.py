@@ -10,7 +10,7 @@ from zscope.app.dashboard.drawing import number
 from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.protection_records import HANDSHAKE_COVERAGE, handshake_coverage
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
 from zscope.app.shared.column_labels import label
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def render(data: PageData) -> None:
     draw_figures(data, FIGURES)
     [counts] = data.metric("handshake_mix", []).to_pylist() or [{}]
     if counts.get("handshakes"):
-        *columns, hours = st.columns(len(_TILES) + 1)
+        *columns, hours = tile_places(len(_TILES) + 1)
         for column, (title, key, digits, unit, explanation) in zip(columns, _TILES, strict=True):
             shown = number(counts[key], digits, unit)
             tile(column, data, title, shown, MetricFigure("handshake_mix", key), explanation)

@@ -18,7 +18,7 @@ from zscope.app.dashboard.drawing import (
 from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.links import page_link
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.tiles import tile
+from zscope.app.dashboard.tiles import tile, tile_places
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _numbers(data: PageData, found: pa.Table) -> None:
         ),
         "Errors in messages": sum(row["errors"] for row in rows),
     }
-    for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
+    for column, (title, value) in zip(tile_places(len(shown)), shown.items(), strict=True):
         tile(column, data, title, number(value, 0), None)
     if shown["Errors in messages"]:
         worst = max(rows, key=lambda row: row["errors"])

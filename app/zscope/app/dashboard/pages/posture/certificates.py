@@ -32,7 +32,7 @@ from zscope.app.dashboard.style import (
     time_tip,
     values,
 )
-from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
 from zscope.pipelines.metrics import metric
 from zscope.schemas.sql_text import literal
 
@@ -174,7 +174,7 @@ def _numbers(data: PageData, certificates: pa.Table) -> None:
         "Self-signed": _count(certificates["self_signed"]),
         "Short keys": _count(certificates["has_short_key"]),
     }
-    for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
+    for column, (title, value) in zip(tile_places(len(shown)), shown.items(), strict=True):
         # Places of certificates are in another metric.
         narrowed = data.filters.conditions(PLACE)
         figure = None if narrowed else MetricFigure("certificate_inventory", _COUNTED_BY[title], ())

@@ -18,7 +18,7 @@ from zscope.app.dashboard.drawing import (
 )
 from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.style import SEVERITY_MARKS
-from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,9 @@ def findings_section(data: PageData) -> None:
             "zscope ingest SMF.DUMP --select '119(11,12)'",
         )
         return
-    for column, (severity, mark) in zip(st.columns(4), SEVERITY_MARKS.items(), strict=True):
+    for column, (severity, mark) in zip(
+        tile_places(len(SEVERITY_MARKS)), SEVERITY_MARKS.items(), strict=True
+    ):
         count = pc.sum(pc.equal(findings["severity"], severity)).as_py() or 0
         figure = MetricFigure("finding", f"count(*) FILTER (severity = '{severity}')", ())
         tile(column, data, mark.capitalize(), number(count, 0), figure)

@@ -13,7 +13,7 @@ from zscope.app.dashboard.pages.posture.findings import findings_section
 from zscope.app.dashboard.pages.posture.quantum import quantum_section
 from zscope.app.dashboard.protection_records import chosen_records, of_records
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
 from zscope.app.shared.column_labels import label
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def protection_section(data: PageData) -> None:
     """Draw how well the connections are protected: in all, by place, and each exposed client."""
     records = chosen_records(data, "posture_records")
     if records is not None:
-        for place, (title, (counted, of)) in zip(st.columns(len(_SHARES)), _SHARES.items(), strict=True):
+        for place, (title, (counted, of)) in zip(tile_places(len(_SHARES)), _SHARES.items(), strict=True):
             share = 100 * records[f"{counted}_connections"] / records[of] if records[of] else None
             figure = MetricFigure(
                 "tls_posture", f"100 * {counted}_connections / {of}", ("source",), of_records(records)

@@ -16,7 +16,7 @@ from zscope.app.dashboard.pages.quality.missing_hours import coverage_section
 from zscope.app.dashboard.pages.quality.validation import expectations_section
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.style import BLUE, values
-from zscope.app.dashboard.tiles import StatementFigure, tile
+from zscope.app.dashboard.tiles import StatementFigure, tile, tile_places
 from zscope.pipelines.ingest.quarantine import quarantine_table
 from zscope.pipelines.metrics import metric_names, needed
 from zscope.pipelines.store.folder import existing_store
@@ -246,7 +246,7 @@ def render(data: PageData) -> None:
         }
         draw_figures(data, FIGURES)
         statements = {title: (TOTALS, name) for title, name in _OF_LOADS.items()}
-        for column, (title, value) in zip(st.columns(len(shown)), shown.items(), strict=True):
+        for column, (title, value) in zip(tile_places(len(shown)), shown.items(), strict=True):
             tile(column, data, title, _short(value), StatementFigure(*statements[title]), _whole(value))
     else:
         no_data("Nothing is loaded.", "zscope ingest PATH...")

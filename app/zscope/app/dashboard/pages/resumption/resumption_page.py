@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from zscope.app.dashboard.drawing import number
 from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.pages.resumption.saving import saving_section
 from zscope.app.dashboard.protection_records import HANDSHAKE_COVERAGE, handshake_coverage
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.tiles import MetricFigure, tile
+from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -78,6 +76,6 @@ def _numbers(data: PageData) -> None:
          "Part of the counts before a reset is lost."),
     ]  # fmt: skip
     cards.append(("Hours covered", handshake_coverage(data), 1, "%", HANDSHAKE_COVERAGE, "By zERT details."))
-    for column, card in zip(st.columns(len(cards)), cards, strict=True):
+    for column, card in zip(tile_places(len(cards)), cards, strict=True):
         title, value, digits, unit, figure, explanation = card
         tile(column, data, title, number(value, digits, unit), figure, explanation)
