@@ -147,7 +147,7 @@ def test_all_pages_offer_the_report_with_their_filters(world: Path, open_page: O
         [button] = [
             element for element in page.get("download_button") if element.proto.id.endswith("-report")
         ]
-        assert button.proto.label == "Report (HTML)"
+        assert button.proto.label == "Report"
 
 
 def test_a_page_without_a_bar_follows_the_address(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,16 +172,16 @@ def _offer_report(page: RegisteredPage, data: PageData) -> None:
         narrowed = replace(data, filters=filters, metrics_read=set())
         store = data.queries.store.resolve().name
         st.download_button(
-            "Report (HTML)", lambda: write_report_page(narrowed, store, datetime.now(UTC)).page,
+            "Report", lambda: write_report_page(narrowed, store, datetime.now(UTC)).page,
             "zscope-report.html", "text/html", key="report", icon=":material/download:",
             on_click="ignore", help="A self-contained HTML file for the current filters: figures "
             "and sentences. `zscope report` writes the same. It takes some seconds.",
         )  # fmt: skip
         st.download_button(
-            "Appendix (HTML)", lambda: write_appendix(narrowed, store, datetime.now(UTC)).page,
+            "Appendix", lambda: write_appendix(narrowed, store, datetime.now(UTC)).page,
             "zscope-report-appendix.html", "text/html", key="appendix", icon=":material/download:",
-            on_click="ignore", type="tertiary", help="All tables of the report, and the definitions of "
-            "what they show. `zscope report --appendix` writes the same.",
+            on_click="ignore", type="tertiary", help="All tables of the report as one HTML file, "
+            "and the definitions of what they show. `zscope report --appendix` writes the same.",
         )  # fmt: skip
 
 

@@ -162,7 +162,7 @@ def test_nothing_is_cut_and_no_word_is_broken_on_paper(
 def test_the_dashboard_writes_it_for_its_filters(reader: Reader, tmp_path: Path) -> None:
     reader.open("handshakes", "?system=SRV1")
     with reader.page.expect_download(timeout=120_000) as waiting:
-        reader.page.get_by_role("button", name="Report (HTML)").click()
+        reader.page.get_by_role("button", name="Report", exact=True).click()
     file = tmp_path / "report.html"
     waiting.value.save_as(file)
     assert waiting.value.suggested_filename == "zscope-report.html"
