@@ -1,4 +1,4 @@
-"""Serious faults of accessibility, as axe-core finds them."""
+"""Faults of accessibility, moderate or worse, as axe-core finds them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-SERIOUS = ("serious", "critical")
+FAULTS = ("moderate", "serious", "critical")
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ KNOWN = (
 )
 
 
-def serious_faults(page: Page) -> list[str]:
-    """Return the serious faults of accessibility of a page, without those of libraries."""
+def faults_of(page: Page) -> list[str]:
+    """Return the faults of accessibility of a page, without those of libraries."""
     found: dict[str, Any] = Axe().run(page).response
     return [
         f"{fault['id']} at {node['target']}: {node['failureSummary']}"
         for fault in found["violations"]
-        if fault["impact"] in SERIOUS
+        if fault["impact"] in FAULTS
         for node in fault["nodes"]
         if not any(
             known.rule == fault["id"]

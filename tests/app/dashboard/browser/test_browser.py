@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Download, Locator, expect
 from playwright.sync_api import TimeoutError as NothingInTime
-from tests.app.dashboard.browser.axe import serious_faults
+from tests.app.dashboard.browser.axe import faults_of
 from tests.app.dashboard.browser.conftest import ZSCOPE, Reader, reader_of, serve
 from tests.app.dashboard.contrast import colour_of, contrast
 
@@ -39,7 +39,7 @@ def test_every_page_is_drawn_and_accessible(
         reader.page.wait_for_timeout(800)  # pictures are drawn after the page is there
         reader.screenshot(f"{page.name}-{scheme}")
         reader.fine()
-        assert serious_faults(reader.page) == []
+        assert faults_of(reader.page) == []
 
 
 def test_pages_are_reached_by_the_navigation(reader: Reader) -> None:
