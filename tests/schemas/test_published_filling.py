@@ -129,8 +129,8 @@ def test_results_about_a_payload_are_not_measured_with_another() -> None:
         ("results_mq", '"mq-cpu"', '"mq-cup"', "names 'mq-cup', which is not declared"),
         (
             "results_perf32",
-            '["CRR"] }',
-            '["CCR"] }',
+            'run_kinds = ["CRR"]',
+            'run_kinds = ["CCR"]',
             'run_kinds[0]: expected "RR", "CRR" or "STR", got \'CCR\'',
         ),
         (

@@ -21,10 +21,9 @@ _SUGGESTIONS = 3
 _CPU = "cpu_per_tran"
 _CONNECTION = "CRR"
 """Workloads in which each transaction opens a connection begin like this."""
-_SUITE_NAME = re.compile(r"\b([0-9A-F]{4}) TLS_\w+")
 _NOUNS = {
     _CPU: "CPU per transaction",
-    "cached_ticket_use": "use of cached tickets",
+    "cached_ticket_use": "share of handshakes with a cached ticket",
     "cpu_added_per_round_trip": "CPU time added to a round trip",
     "duration_of_high_ecb_use": "time with many ECBs in use",
     "ecb_seconds": "ECB seconds",
@@ -40,7 +39,7 @@ _NOUNS = {
     "round_trip": "time of a round trip",
     "round_trip_added": "time added to a round trip",
     "round_trip_added_per_negotiation": "time added to a round trip by a negotiation",
-    "share_of_transaction_cpu": "share of the CPU time of a transaction",
+    "share_of_transaction_cpu": "share of the network in the CPU time of a transaction",
     "share_of_worker_threads_for_session_starts": "share of worker threads for starts of sessions",
     "tcp_sends_per_message": "TCP sends of a message",
     "throughput_etr": "throughput",
@@ -48,6 +47,7 @@ _NOUNS = {
 """Names of measures that are not their words."""
 _CHANGES = {"increase": "higher", "decrease": "lower", "improved": "better"}
 _COST_CHANGES = {"increase": "more", "decrease": "less"}
+_ENDS = ("client", "server", "sender", "receiver")
 _SAME = {"comparable": "about the same", "no_change": "the same"}
 _QUANTIFIERS = {"up to": "up to ", "about": "about ", "average": "on average ", "more than": "more than "}
 _REASONS = (
@@ -64,31 +64,74 @@ def plain_title(result: Mapping[str, Any]) -> str:
     """Return what a published result says, as a sentence.
 
     >>> plain_title({
-    ...     "metric": "cpu_per_tran", "workload": "CRR40(64B/8kB)", "baseline": "TLSv1.2 C030",
-    ...     "candidate": "TLSv1.3 1302 TLS_AES_256_GCM_SHA384", "value_kind": "percent_change",
+    ...     "metric": "cpu_per_tran", "workload": "CRR40(64B/8kB)", "side": "both", "subject": None,
+    ...     "baseline": "TLSv1.2 C030", "baseline_in_title": "TLSv1.2 (C030)",
+    ...     "candidate": "TLSv1.3 1302", "candidate_in_title": "TLSv1.3 (1302)", "scope": None,
+    ...     "kind": "percent_change", "value_kind": "percent_change", "as_printed": "16 %",
     ...     "published_value": 16.0, "published_direction": "increase", "quantifier": None,
+    ...     "level_unit": None,
     ... })
-    'TLSv1.3 1302 costs 16 % more CPU per connection than TLSv1.2 C030'
+    'With TLSv1.3 (1302), a connection costs 16 % more CPU than with TLSv1.2 (C030)'
     """
-    candidate, baseline = (_SUITE_NAME.sub(r"\1", result[name] or "") for name in ("candidate", "baseline"))
-    metric, direction = result["metric"], result["published_direction"]
-    noun = _NOUNS.get(metric, metric.replace("_", " "))
-    known = direction in _CHANGES or direction in _SAME
-    if not baseline or not known or result["value_kind"] not in {"percent_change", "direction"}:
-        against = f" against {baseline}" if baseline else ""
-        return f"{candidate}{against}: {noun} {result['as_printed']}"
-    amount = ""
-    if result["published_value"] is not None:
-        quantifier = _QUANTIFIERS.get(result["quantifier"] or "", "")
-        amount = f"{quantifier}{abs(result['published_value']):g} % "
-    if metric == _CPU:
-        per = "connection" if (result["workload"] or "").startswith(_CONNECTION) else "transaction"
-        if direction in _COST_CHANGES:
-            return f"{candidate} costs {amount}{_COST_CHANGES[direction]} CPU per {per} than {baseline}"
-        return f"{candidate} costs {_SAME[direction]} CPU per {per} as {baseline}"
+    candidate, baseline = (result[f"{name}_in_title"] or result[name] for name in ("candidate", "baseline"))
+    scope = result["scope"]
+    noun = _NOUNS.get(result["metric"], result["metric"].replace("_", " "))
+    if baseline and _is_change(result):
+        begin = f"{scope}: with" if scope else "with"
+        return _sentence(f"{begin} {candidate}, {_change(result, noun)} with {baseline}")
+    instead = f" instead of {baseline}" if baseline else ""
+    within = f", {scope}" if scope else ""
+    return _sentence(f"{noun}{_place(result)}, {candidate}{instead}{within}: {_levels(result)}")
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _is_change(result: Mapping[str, Any]) -> bool:
+    """Whether a result is a percentage or a direction, not values or a quotation with a percentage."""
+    if result["value_kind"] == "percent_change":
+        return bool(result["kind"] != "qualitative")
+    return bool(result["value_kind"] == "direction" and result["published_direction"])
+
+
+def _change(result: Mapping[str, Any], noun: str) -> str:
+    """What changes and how, up to the word before the baseline."""
+    direction, is_cost = result["published_direction"], result["metric"] == _CPU
+    per = "connection" if (result["workload"] or "").startswith(_CONNECTION) else "transaction"
+    verb = "becomes" if result["quantifier"] == "becomes" else "is"
     if direction in _SAME:
-        return f"{candidate} has {_SAME[direction]} {noun} as {baseline}"
-    return f"{candidate} has {amount}{_CHANGES[direction]} {noun} than {baseline}"
+        if is_cost:
+            return f"a {per} costs {_SAME[direction]} CPU{_place(result)} as"
+        return f"the {noun} {verb} {_SAME[direction]} as"
+    if is_cost:
+        return f"a {per} costs {_amount(result)}{_COST_CHANGES[direction]} CPU{_place(result)} than"
+    return f"the {noun} {verb} {_amount(result)}{_CHANGES[direction]} than"
+
+
+def _amount(result: Mapping[str, Any]) -> str:
+    """The published percentage, or the published adverb of a direction, such as "a little"."""
+    if result["published_value"] is None:
+        printed: str = result["as_printed"]
+        adverb, space, _ = printed.rpartition(" ")
+        return adverb.strip('"') + space
+    return f"{_QUANTIFIERS.get(result['quantifier'] or '', '')}{abs(result['published_value']):g} % "
+
+
+def _place(result: Mapping[str, Any]) -> str:
+    """Where CPU time was measured."""
+    if result["metric"] != _CPU:
+        return ""
+    if result["subject"]:
+        return f" in the {result['subject']}"
+    return f" at the {result['side']}" if result["side"] in _ENDS else ""
+
+
+def _levels(result: Mapping[str, Any]) -> str:
+    """The published values, without the differences that a table prints after them."""
+    printed: str = result["as_printed"]
+    values, comma, _ = printed.partition(", ")
+    return f"{values} {result['level_unit']}" if comma and result["level_unit"] else printed
 
 
 def reason_group(result: Mapping[str, Any]) -> str:

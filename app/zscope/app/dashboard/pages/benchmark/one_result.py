@@ -16,6 +16,7 @@ from zscope.app.dashboard.style import BLUE, GREY, ORANGE, values
 from zscope.app.dashboard.tags import side_by_side
 from zscope.app.shared.column_labels import label
 from zscope.pipelines.benchmark.arithmetic import ArithmeticMismatchError, Explanation
+from zscope.pipelines.benchmark.wording import plain_title
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -188,6 +189,7 @@ def show_result(data: PageData, name: str, choose: Callable[[str], None]) -> Non
         st.badge(f"{_MARKS[row['verdict']]} {row['verdict']}", color=_BADGES[row["verdict"]])
         if row["synthetic"] and row["measured"]:
             synthetic_badge()
+    st.markdown(f"**{plain(plain_title(row), _LONG)}**")
     st.markdown(plain(row["why"], _LONG))
     left, right = st.columns(2)
     with left.container(border=True):
