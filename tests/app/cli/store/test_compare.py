@@ -141,6 +141,35 @@ def test_a_run_cannot_be_compared_with_itself(store: Path) -> None:
     assert "'slow' cannot be compared with itself" in done.stderr
 
 
+def test_the_tags_in_which_runs_differ_are_stated(store: Path) -> None:
+    done = start("compare", "slow", "fast", "--store", store, "--format", "csv")
+    assert "The runs differ in server system: not stated and SYSB\n" in done.stderr
+
+
+def test_the_pair_that_differs_in_the_fewest_tags_is_compared_first(store: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(store, tmp_path / "store"))
+    tagged = {
+        # From a: in one tag a small change (b) and a larger one (c), in three the largest (d), in none (e).
+        "a": (1, 1_000_000, "[run.tags]\ncipher = 'C030'\nfips = 'off'\n"),
+        "b": (3, 1_050_000, "[run.tags]\ncipher = 'C02C'\nfips = 'off'\n"),
+        "c": (5, 1_500_000, "[run.tags]\ncipher = 'C030'\nfips = 'on'\n"),
+        "d": (7, 9_000_000, "[run.tags]\ncipher = '1302'\nfips = 'on'\nversion = 'TLSv1.3'\n"),
+        "e": (9, 1_000_100, "[run.tags]\ncipher = 'C030'\nfips = 'off'\n"),
+    }
+    (copy / "runs.toml").write_text(
+        "".join(
+            f'[[run]]\nname = "{name}"\nsystem = "SYSA"\nrole = "client"\nworkload = "CRR40(64B/8kB)"\n'
+            f"from = 2026-03-02T{hour:02}:00:00Z\nto = 2026-03-02T{hour + 2:02}:00:00Z\n"
+            f"transactions = {transactions}\n{tags}"
+            for name, (hour, transactions, tags) in tagged.items()
+        ),
+        encoding="utf-8",
+    )
+    done = start("compare", "--store", copy, "--format", "json")
+    assert {(row["baseline"], row["candidate"]) for row in json.loads(done.stdout)} == {("a", "c")}
+    assert "The runs differ in fips: off and on\n" in done.stderr
+
+
 def test_without_names_the_largest_change_is_compared(store: Path) -> None:
     named = start("compare", "slow", "fast", "--store", store, "--format", "json")
     assert json.loads(start("compare", "--store", store, "--format", "json").stdout) == json.loads(

@@ -9,8 +9,8 @@ import click
 from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import open_session, prepare_metric, query_table, store_option
+from zscope.app.shared.compared_runs import DIFFERENCES, FIRST_PAIR, differences
 from zscope.app.shared.default_store import unusable_runs
-from zscope.app.shared.largest_change import LARGEST_CHANGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,8 @@ def command(runs: tuple[str, ...], *, role: str | None, store: Path, output: Out
     """Compare two benchmark runs, with confidence intervals.
 
     RUN_A is the baseline; RUN_B is compared with it. Without names, these are the two runs of one workload
-    with the largest change in CPU per transaction. Prints one row for each side and measure: CPU per
+    that differ in the fewest tags; of several pairs, those with the largest change in CPU per transaction.
+    Standard error states the tags in which the runs differ. Prints one row for each side and measure: CPU per
     transaction (microseconds of general-purpose processors and of zIIPs), transactions and bytes per second,
     and the duration of connections. Each row has the change in percent, its 95 % confidence interval, and
     whether the runs could show it: a smaller change than smallest_visible_pct is no visible change.
@@ -66,15 +67,17 @@ def command(runs: tuple[str, ...], *, role: str | None, store: Path, output: Out
     such run.
     """
     if len(runs) not in (0, 2):
-        raise click.UsageError("name two runs, or none for the two with the largest change")
+        raise click.UsageError("name two runs, or none for the two that differ in the fewest tags")
     with open_session(store) as session:
         _check_known(session, store, *runs)
         prepare_metric(session, "run_comparison")
-        baseline, candidate = runs or _largest_change(session)
+        baseline, candidate = runs or _first_pair(session)
         table = query_table(session, _ROWS, [baseline, candidate, role, role])
         if not table.num_rows:
             raise NothingDoneError(_why_not(session, baseline, candidate, role))
+        differing = query_table(session, DIFFERENCES, [baseline, candidate]).to_pylist()
     output.write(Rows.of(table, ESSENTIAL))
+    click.echo(differences(differing), err=True)
     rows = table.to_pylist()
     if any(row["synthetic"] for row in rows):
         click.echo("SYNTHETIC: the data of at least one run is synthetic, not measured on a system", err=True)
@@ -92,8 +95,8 @@ def command(runs: tuple[str, ...], *, role: str | None, store: Path, output: Out
     return ExitCode.WARNINGS if refused else ExitCode.OK
 
 
-def _largest_change(session: Session) -> tuple[str, str]:
-    for row in query_table(session, LARGEST_CHANGE.format(found="run_comparison")).to_pylist():
+def _first_pair(session: Session) -> tuple[str, str]:
+    for row in query_table(session, FIRST_PAIR.format(found="run_comparison")).to_pylist():
         return row["baseline"], row["candidate"]
     raise NothingDoneError("no two runs have a change in CPU per transaction: zscope runs lists the runs")
 

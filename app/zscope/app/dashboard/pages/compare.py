@@ -19,7 +19,7 @@ from zscope.app.dashboard.run_intervals import (
     warn_about_unusable_runs,
 )
 from zscope.app.dashboard.tags import side_by_side
-from zscope.app.shared.largest_change import LARGEST_CHANGE
+from zscope.app.shared.compared_runs import DIFFERENCES, FIRST_PAIR, differences
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ PAGE = Page(title="Compare runs", icon="compare_arrows", area="Benchmark", order
 
 _SIDES = ("both", "client", "server")
 _ENOUGH = 2
+_LONG = 1000
 
 
 def render(data: PageData) -> None:
@@ -124,6 +125,8 @@ def _compared(data: PageData) -> None:
     baseline, candidate = pair
     if baseline.synthetic or candidate.synthetic:
         synthetic_badge()
+    differing = data.rows(DIFFERENCES, [baseline.name, candidate.name]).to_pylist()
+    st.markdown(plain(f"{differences(differing)}.", _LONG))
     of_pair = f"baseline = {literal(baseline.name)} AND candidate = {literal(candidate.name)}"
     sides = data.found("run_comparison", "SELECT DISTINCT role FROM found", where=of_pair)["role"].to_pylist()
     if sides:
@@ -134,11 +137,11 @@ def _compared(data: PageData) -> None:
 
 
 def _pair(data: PageData, every: list[BenchmarkRun]) -> tuple[BenchmarkRun, BenchmarkRun] | None:
-    """The two chosen runs; by default those with the largest change in CPU per transaction."""
+    """The two chosen runs; by default those that differ in the fewest tags."""
     names = [run.name for run in every]
     by_name = {run.name: run for run in every}
-    largest = data.found("run_comparison", LARGEST_CHANGE.format(found="found")).to_pylist()
-    first = [(by_name[row["baseline"]], by_name[row["candidate"]]) for row in largest]
+    found = data.found("run_comparison", FIRST_PAIR.format(found="found")).to_pylist()
+    first = [(by_name[row["baseline"]], by_name[row["candidate"]]) for row in found]
     older, newer = first[0] if first else (every[1], every[0])
     chosen = [
         column.selectbox(
