@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -103,6 +104,22 @@ def test_an_unreadable_input_is_not_an_error_of_the_store(run: Run, store: Path,
     result = run("ingest", *unreadable, DUMP, "--store", store, "--format", "json")
     assert result.exit_code == 8
     assert [row["status"] for row in report(result)] == ["refused", "refused", "loaded"]
+
+
+def test_a_file_with_runs_in_a_folder_is_not_imported_and_the_command_for_it_is_printed(
+    run: Run, store: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "a night"
+    folder.mkdir()
+    shutil.copy(DUMP, folder / "a.smf")
+    file = folder / "runs.toml"
+    file.write_text("[[run]]\n", encoding="utf-8")
+    result = run("ingest", folder, "--store", store)
+    [note] = [line for line in result.stderr.splitlines() if "is not imported" in line]
+    said, _, command = note.partition("imported: ")
+    assert said == f"note: {file} is not "
+    words = shlex.split(command.removesuffix(" imports its benchmark runs"))
+    assert words == ["zscope", "runs", "import", str(file), "--store", str(store)]
 
 
 @pytest.mark.deep

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -149,9 +150,24 @@ def command(  # noqa: PLR0913 - one argument for each option
     output.write(Rows.of(report_rows(report, nested=output.format in NESTED), ESSENTIAL_COLUMNS))
     if not reading.quiet:
         print_message(describe_report(report, store))
+    for file in _runs_files(report.outcomes):
+        words = ("zscope", "runs", "import", file, "--store", str(store))
+        print_message(f"note: {file} is not imported: {shlex.join(words)} imports its benchmark runs")
     any_input = any(outcome.issues == () or outcome.load for outcome in report.outcomes)
     code = report_issues(report.issues, reading, any_input=any_input)
     return max(code, code_after_load(report, store, settings, quiet=reading.quiet))
+
+
+def _runs_files(outcomes: Iterable[FileOutcome]) -> Iterator[str]:
+    """Yield the files with benchmark runs among the inputs, which a load does not read."""
+    from pathlib import Path
+
+    from zscope.pipelines.runs import FILE_NAME
+
+    for outcome in outcomes:
+        file = Path(outcome.file)
+        if file.name == FILE_NAME and outcome.load is None and file.is_file():
+            yield outcome.file
 
 
 @contextmanager
