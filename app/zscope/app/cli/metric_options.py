@@ -147,6 +147,20 @@ def set_statement(metric: Metric, text: str) -> str:
         raise NothingDoneError(f"--set {text}: {error}") from error
 
 
+def count_runs_statement(metric: Metric) -> str:
+    """Return the SQL statement of --with-runs; raise an error if the metric has no such choice."""
+    from zscope.pipelines.metrics import metric_names, query_options, settable
+    from zscope.pipelines.metrics.metric_statements import WITH_RUNS
+
+    if WITH_RUNS not in settable(metric.name):
+        names = ", ".join(name for name in metric_names() if WITH_RUNS in settable(name))
+        raise NothingDoneError(
+            f"--with-runs: {metric.name} has no such choice (docs/metrics.md has its limits). "
+            f"Metrics that can count hours with benchmark runs: {names}"
+        )
+    return query_options.set_statement(metric, WITH_RUNS, "true")
+
+
 def written_period(text: str) -> DaysPeriod:
     """Return the days that a period on the command line has."""
     from zscope.pipelines.metrics.query_options import YEARS

@@ -204,6 +204,12 @@ def test_a_repeated_column_counts_once(ask: Ask) -> None:
         (["handshake_cost", "--by", "system"], "handshake_cost: its rows cannot be combined"),
         (["handshake_mix", "--set", "x=1"], "--set x=1: handshake_mix has no parameter 'x'"),
         (["handshake_mix", "--price-per-msu", "1"], "handshake_mix has no parameter 'price_per_msu'"),
+        (["tls_price", "--by", "week", "--with-runs"], "--with-runs: tls_price_day has no such choice"),
+        (
+            ["tls_price", "--by", "week", "--with-runs"],
+            "Metrics that can count hours with benchmark runs: check_overview, ",
+        ),
+        (["cpu_interval", "--with-runs"], "--with-runs: cpu_interval has no such choice"),
         (["handshake_mix", "--where", "no_such_column = 1"], "--where no_such_column = 1: "),
         (
             ["handshake_mix", "--where", "no_such_column = 1"],

@@ -12,6 +12,7 @@ from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.metric_options import (
     check_condition,
     check_systems,
+    count_runs_statement,
     period_options,
     runs_option,
     selected,
@@ -114,8 +115,6 @@ def command(  # noqa: PLR0913 - one argument for each option
         metric = None if name is None else _metric(name)
         if price_per_msu is not None:
             settings = (*settings, f"price_per_msu={price_per_msu}")
-        if with_runs:
-            settings = (*settings, "with_runs=true")
         if parameters:
             rows = _parameters(metric)
             output.write(rows)
@@ -123,7 +122,7 @@ def command(  # noqa: PLR0913 - one argument for each option
                 click.echo(f"{name} has no parameters", err=True)
             return
         if metric is None:
-            if by or begin or end or systems or where or settings or columns or show_sql:
+            if by or begin or end or systems or where or settings or with_runs or columns or show_sql:
                 raise click.UsageError("these options need the NAME of a metric")
             output.write(_list())
             return
@@ -145,6 +144,8 @@ def command(  # noqa: PLR0913 - one argument for each option
                 click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
         selection = selected(systems, begin, end, where)
         statements = [set_statement(metric, text) for text in settings]
+        if with_runs:
+            statements.append(count_runs_statement(metric))
         query = _query(metric, keys, selection)
         if show_sql:
             texts = [*statements, *prepared(metric, selection), query]
