@@ -313,6 +313,16 @@ CREATE OR REPLACE MACRO keys_on_one_side(keys, b_tags, c_tags, varied_keys) AS l
         AND (len(tags_with_key(b_tags, k)) = 0 OR len(tags_with_key(c_tags, k)) = 0)
 ));
 
+-- The tags of a published environment that a run has. A document is more detailed than a tag, or less: two values
+-- are the same if one has all words of the other, such as "z16 (A01, 3931)" and "z16".
+CREATE OR REPLACE MACRO words_of(value) AS regexp_extract_all(upper(value), '[\w./+]+');
+CREATE OR REPLACE MACRO is_same_environment(tag, other) AS
+    tag_key(tag) = tag_key(other)
+    AND (list_has_all(words_of(tag), words_of(other)) OR list_has_all(words_of(other), words_of(tag)));
+CREATE OR REPLACE MACRO environment_of_run(environment, tags) AS list_filter(
+    environment, lambda e : len(list_filter(tags, lambda x : is_same_environment(e, x))) > 0
+);
+
 -- Problems with tags that both sides must have: other values, or the given text for missing tags.
 CREATE OR REPLACE MACRO required_tag_problems(same_tags, b_tags, c_tags, differing_keys, missing) AS
     list_transform(

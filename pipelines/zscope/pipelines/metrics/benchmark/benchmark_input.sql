@@ -140,7 +140,7 @@ judged AS (
             differing_tag_problems(differing_keys, b_tags, c_tags)
         )) AS problems,
         list_sort(list_intersect(b_tags, c_tags)) AS shared_tags,
-        len(list_intersect(environment, list_intersect(b_tags, c_tags))) AS environment_in_common
+        len(environment_of_run(environment_of_run(environment, b_tags), c_tags)) AS environment_in_common
     FROM differing
 ),
 
@@ -234,8 +234,8 @@ SELECT
     CASE compared_by
         WHEN 'change'
             THEN
-                format('{:+.1f} %', value)
-                || CASE WHEN low < high THEN format(' [{:+.1f}, {:+.1f}]', low, high) ELSE '' END
+                points_text(value) || ' %'
+                || CASE WHEN low < high THEN format(' [{}, {}]', points_text(low), points_text(high)) ELSE '' END
                 || ' (' || words[1] || ' to ' || words[2] || ' ' || level_unit || ')'
         WHEN 'share'
             THEN

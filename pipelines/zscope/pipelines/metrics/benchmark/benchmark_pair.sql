@@ -214,7 +214,7 @@ judged AS MATERIALIZED (
             differing_tag_problems(differing_keys, b_tags, c_tags)
         )) AS problems,
         list_sort(list_intersect(b_own_tags, c_own_tags)) AS shared_tags,
-        len(list_intersect(environment, list_intersect(b_tags, c_tags))) AS environment_in_common
+        len(environment_of_run(environment_of_run(environment, b_tags), c_tags)) AS environment_in_common
     FROM differing
 )
 
