@@ -99,6 +99,8 @@ result AS (
 accepting AS MATERIALIZED (
     SELECT
         *,
+        -- CPU time is that of a side, even if the document names none for a network between two systems.
+        side = 'unspecified' OR (side = 'n/a' AND filled_from = 'runs' AND measure = 'cpu_per_tran') AS is_side_open,
         compared_unit = 'pct' AND NOT is_share AND recomputed_low IS NOT NULL AS has_both_values,
         CASE
             WHEN kind = 'qualitative' OR NOT comparable THEN NULL
@@ -372,12 +374,12 @@ compared AS MATERIALIZED (
         -- An improvement is a decrease of CPU time and latency, and an increase of a rate.
         a.is_less <> (a.direction = 'improved' AND coalesce(m.also_measure, a.measure) = 'transaction_rate')
             AS less_is_published,
-        CASE WHEN a.is_share THEN format('{:.1f} %', m.value) ELSE format('{:+.1f} %', m.value) END
+        CASE WHEN a.is_share THEN format('{:.1f} %', m.value) ELSE points_text(m.value) || ' %' END
             AS short_text,
         coalesce(
             m.value_text,
             short_text
-            || CASE WHEN m.low < m.high THEN format(' [{:+.1f}, {:+.1f}]', m.low, m.high) ELSE '' END
+            || CASE WHEN m.low < m.high THEN format(' [{}, {}]', points_text(m.low), points_text(m.high)) ELSE '' END
         ) AS value_text,
         CASE
             WHEN m.level_remark IS NOT NULL AND a.is_input THEN 'other machine'
@@ -518,7 +520,7 @@ placed AS MATERIALIZED (
         ) AS environment_here,
         coalesce(p.observed_tags, []) AS observed_tags,
         coalesce(p.contradictions, []) AS contradictions,
-        a.side = 'unspecified' AND coalesce(s.unanimous, false) AS is_any_side,
+        a.is_side_open AND coalesce(s.unanimous, false) AS is_any_side,
         s.client_value,
         s.server_value,
         s.both_value,
@@ -537,7 +539,7 @@ placed AS MATERIALIZED (
             WHEN a.side = 'receiver'
                 THEN CASE p.sending_role WHEN 'client' THEN 'server' WHEN 'server' THEN 'client' END
             -- If both ends record it, the value is that of the end that opens the connections.
-            WHEN a.side = 'n/a' THEN [x FOR x IN ['client', 'server', 'both'] IF list_contains(s.roles, x)][1]
+            WHEN a.side = 'n/a' AND NOT a.is_side_open THEN [x FOR x IN ['client', 'server', 'both'] IF list_contains(s.roles, x)][1]
         END AS role,
         'runs of ' || coalesce(
             a.workload, joined(a.run_kinds, ', '), 'any workload'
@@ -591,7 +593,7 @@ decided AS (
             WHEN NOT p.has_source THEN 'no data'
             WHEN len(p.problems) > 0 THEN 'not comparable'
             WHEN p.role IS NULL AND p.side IN ('sender', 'receiver') THEN 'not comparable'
-            WHEN p.side = 'unspecified' AND p.roles IS NOT NULL AND NOT p.is_any_side THEN 'not comparable'
+            WHEN p.is_side_open AND p.roles IS NOT NULL AND NOT p.is_any_side THEN 'not comparable'
             WHEN c.id IS NULL THEN 'no data'
             WHEN NOT all_alike THEN 'not comparable'
             ELSE c.verdict
@@ -628,7 +630,7 @@ SELECT
     CASE
         WHEN filled_from = 'nothing' THEN obstacle
         WHEN verdict = 'not comparable' AND len(problems) > 0 THEN problems_told
-        WHEN verdict = 'not comparable' AND role IS NULL AND side = 'unspecified'
+        WHEN verdict = 'not comparable' AND role IS NULL AND is_side_open
             THEN
                 'the document does not state which side it is about; '
                 || CASE WHEN len(roles) < 3 THEN 'not every side was measured; ' ELSE '' END || outcomes
