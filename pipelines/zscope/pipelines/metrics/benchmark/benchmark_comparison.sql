@@ -82,7 +82,8 @@ SELECT
     (CASE WHEN verdict IN ('agrees', 'differs') THEN (here_high / one - middle) / half END)::DOUBLE AS distance_high,
     (
         CASE
-            WHEN there IS NULL OR verdict = 'other machine' OR axis = 'ratio' THEN as_printed
+            WHEN quantifier = 'becomes' THEN concat_ws(' ', quantifier, published_direction)
+            WHEN there IS NULL OR verdict = 'other machine' OR axis = 'ratio' THEN split_part(as_printed, ', ', 1)
             ELSE concat_ws(' ', nullif(quantifier, 'range'), format('{:g} %', there))
         END
         || ' → '
