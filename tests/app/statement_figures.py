@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _NAMES = re.compile(
     r"\d{4}-\d\d-\d\d(?: \d\d:\d\d)?|SMF \d+(?:-\d+)?|TLSv[\d.]+|at least 95 % of|within 90 days"
-    r"|\d+(?:\.\d)? (?:days?|hours?) up to|(?:rule|action) \S+"
+    r"|less than 1 %|fewer hours than the 8|\d+(?:\.\d)? (?:days?|hours?) up to|(?:rule|action) \S+"
 )
 """Dates, periods, kinds of records, versions, limits of the subject, and names with figures in them."""
 _FIGURE = re.compile(r"(?<![\w.~/-])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w~])")

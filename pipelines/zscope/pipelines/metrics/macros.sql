@@ -498,6 +498,11 @@ CREATE OR REPLACE MACRO least_covered_pct() AS 95;
 -- week that it is for.
 CREATE OR REPLACE MACRO least_advice_hours() AS 8;
 
+-- The share of the TLS CPU cost, in percent, that a change saves at most for it to be worth making. It counts only where the
+-- cost is known.
+CREATE OR REPLACE MACRO least_worth_pct() AS 1;
+CREATE OR REPLACE MACRO is_worth_making(cost_pct) AS coalesce(cost_pct, 100) >= least_worth_pct();
+
 -- An equal part of hours for each of some rows, in units of 2^-36 hours: sums of these are the same in any order.
 CREATE OR REPLACE MACRO part_of_hours(hours, rows) AS (round(hours * 68719476736 / rows) / 68719476736)::DOUBLE;
 

@@ -9,7 +9,8 @@
 -- Rules and ports have the share of the full handshakes of their system that they had in the last seven days, so what
 -- they save has the condition that handshakes of all of them cost the same. Which setting can raise resumption follows
 -- from resumption_setting. A sentence contains the conditions of its saving. What else could be avoided is in
--- avoidable_work. Changes of which the data show the setting or the cause come first.
+-- avoidable_work. Changes that save less than least_worth_pct of what TLS costs at most come last, by the cost of all
+-- systems, then of their own. Before, changes of which the data show the setting or the cause come first.
 --
 -- What a change saves is not stated if the zERT details of the last seven days cover fewer hours than a working day has:
 -- least_advice_hours.
@@ -345,6 +346,21 @@ counted_change AS (
         ) AS a
 ),
 
+-- What TLS costs on a system, or the most that it can cost, and on all of them.
+tls_cost AS (
+    SELECT
+        system,
+        day_s,
+        list_sum(list(day_s) OVER (ORDER BY system ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) AS all_day_s
+    FROM (
+        SELECT
+            system,
+            coalesce(day_s, high_day_s) AS day_s
+        FROM estimated_price
+        WHERE job_name IS NULL AND part = 'TLS' AND contradiction IS NULL
+    )
+),
+
 -- What each change saves in words, and the conditions of that: what follows an if in the reason.
 worded AS (
     SELECT
@@ -401,6 +417,8 @@ SELECT
         any_value(e.saving_high) FILTER (WHERE e.basis = 'estimate') OVER of_change,
         any_value(e.saving_high) OVER of_change
     )::DOUBLE AS upper_s_per_day,
+    (100 * upper_s_per_day / nullif(c.day_s, 0))::DOUBLE AS cost_pct,
+    (100 * upper_s_per_day / nullif(c.all_day_s, 0))::DOUBLE AS all_cost_pct,
     e.affected_per_day::DOUBLE AS handshakes_per_day,
     concat(
         e.system,
@@ -452,6 +470,7 @@ SELECT
     (100 * e.covered_hours / e.hours)::DOUBLE AS covered_pct
 FROM worded AS e
 LEFT JOIN statement AS s ON e.change = s.matched
+LEFT JOIN tls_cost AS c ON e.system = c.system
 LEFT JOIN rule_parameter AS t ON e.rule_name = t.rule_name AND e.parameter = t.parameter AND e.system = t.system
 LEFT JOIN rule_parameter AS a ON e.rule_name = a.rule_name AND e.parameter = a.parameter AND a.system IS NULL
 WHERE
@@ -463,6 +482,8 @@ WHERE
 WINDOW of_change AS (PARTITION BY e.system, e.shared_by, e.rule_name, e.server_port, e.change)
 ORDER BY
     coalesce(upper_s_per_day > 0, false) DESC,
+    is_worth_making(all_cost_pct) DESC,
+    is_worth_making(cost_pct) DESC,
     is_seen DESC,
     upper_s_per_day DESC NULLS LAST,
     e.system,

@@ -1,4 +1,5 @@
 -- The change that can save most, of systems and their rules or, if ports are chosen, of ports: the first row of tls_advice.
+-- If even that is less than least_worth_pct of what TLS costs on the chosen systems, no change worth making is known.
 
 WITH saving AS (
     SELECT
@@ -17,8 +18,37 @@ WITH saving AS (
     -- As the rows of tls_advice are sorted, so that the list behind the statement begins with it.
     QUALIFY row_number() OVER (
         ORDER BY
-            a.is_seen DESC, a.upper_s_per_day DESC, a.system, a.shared_by, a.rule_name, a.server_port, a.change, a.basis
+            is_worth_making(a.all_cost_pct) DESC, is_worth_making(a.cost_pct) DESC, a.is_seen DESC,
+            a.upper_s_per_day DESC, a.system, a.shared_by, a.rule_name, a.server_port, a.change, a.basis
     ) = 1
+),
+
+-- The systems whose advice is withheld, by the hours that zERT details cover.
+few_hours AS (
+    SELECT
+        format(
+            'of the last seven days, zERT details cover {}, and at least {} hours are needed',
+            nullif(string_agg(
+                format('{} of the {} hours of {}', number_text(c.covered_hours), c.hours, c.system), ', ' ORDER BY c.system
+            ), ''),
+            least_advice_hours()
+        ) AS hours,
+        format(
+            'of the last seven days, zERT details of {} cover fewer hours than the {} that advice needs',
+            string_agg(c.system, ', ' ORDER BY c.system),
+            least_advice_hours()
+        ) AS systems
+    FROM tls_use_covered AS c
+    INNER JOIN statement_filter AS f ON is_chosen(f.systems, c.system)
+    SEMI JOIN tls_advice AS a ON c.system = a.system
+    WHERE c.covered_hours < least_advice_hours()
+),
+
+cost AS (
+    SELECT sum(coalesce(e.day_s, e.high_day_s) ORDER BY e.system) AS day_s
+    FROM estimated_price AS e
+    INNER JOIN statement_filter AS f ON is_chosen(f.systems, e.system)
+    WHERE e.job_name IS NULL AND e.part = 'TLS' AND e.contradiction IS NULL
 ),
 
 stated AS (
@@ -26,21 +56,33 @@ stated AS (
         'saving' AS subject,
         1 AS rank,
         system,
-        concat(
-            'This change',
-            if(advised_by = 'port', ' on a chosen port', ''),
-            ' can save most',
-            if(is_seen, ', of those whose setting or cause is in the data', ''),
-            ': ',
-            sentence,
-            CASE
-                WHEN parameter IS NULL
-                    THEN format('. No setting here is known to help with that; it takes {}', recommended)
-                ELSE concat('. To set: ', statement, ', ', parameter, ' (today ' || value_today || ')', ': ', recommended)
-            END,
-            '. ' || upper(why_full[1]) || why_full[2:],
-            '.'
-        ) AS sentence,
+        CASE
+            WHEN is_worth_making(100 * upper_s_per_day / nullif((SELECT day_s FROM cost), 0)) THEN
+                concat(
+                    'This change',
+                    if(advised_by = 'port', ' on a chosen port', ''),
+                    ' can save most',
+                    if(is_seen, ', of those whose setting or cause is in the data', ''),
+                    ': ',
+                    sentence,
+                    CASE
+                        WHEN parameter IS NULL
+                            THEN format('. No setting here is known to help with that; it takes {}', recommended)
+                        ELSE concat('. To set: ', statement, ', ', parameter, ' (today ' || value_today || ')', ': ', recommended)
+                    END,
+                    '. ' || upper(why_full[1]) || why_full[2:],
+                    '.'
+                )
+            ELSE concat(
+                'No change worth making',
+                if(advised_by = 'port', ' on a chosen port', ''),
+                ' is known from these data: ',
+                (SELECT systems FROM few_hours) || '; ',
+                format('the largest known saving is less than {} % of the TLS CPU cost. ', least_worth_pct()),
+                sentence,
+                '.'
+            )
+        END AS sentence,
         saving_s_per_day AS value,
         saving_low_s_per_day AS low,
         saving_high_s_per_day AS high,
@@ -60,22 +102,6 @@ stated AS (
             'value_today', 'recommended', 'why_full'
         ] AS evidence_columns
     FROM saving
-),
-
--- The systems whose advice is withheld, by the hours that zERT details cover.
-few_hours AS (
-    SELECT
-        format(
-            'of the last seven days, zERT details cover {}, and at least {} hours are needed',
-            nullif(string_agg(
-                format('{} of the {} hours of {}', number_text(c.covered_hours), c.hours, c.system), ', ' ORDER BY c.system
-            ), ''),
-            least_advice_hours()
-        ) AS hours
-    FROM tls_use_covered AS c
-    INNER JOIN statement_filter AS f ON is_chosen(f.systems, c.system)
-    SEMI JOIN tls_advice AS a ON c.system = a.system
-    WHERE c.covered_hours < least_advice_hours()
 ),
 
 unknown AS (
