@@ -20,7 +20,18 @@ from zscope.app.dashboard.figure_charts import chart_of
 from zscope.app.dashboard.pages.handshakes import BY_PLACE as HANDSHAKES_BY_PLACE
 from zscope.app.dashboard.pages.posture.posture_page import BY_PLACE as PROTECTION_BY_PLACE
 from zscope.app.dashboard.pages.ranking import RANKINGS
-from zscope.app.figures.drawn_values import amount_of, answer_of, drawn_rows, name_of, others_of, words_of
+from zscope.app.figures.drawn_values import (
+    amount_of,
+    answer_of,
+    drawn_rows,
+    lines_of,
+    name_of,
+    not_compared,
+    other_lines,
+    others_of,
+    row_at,
+    words_of,
+)
 from zscope.app.figures.elements import LONGEST
 from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures
 from zscope.app.figures.figure_rows import FigureRows, figure_rows
@@ -94,7 +105,7 @@ def test_figures_of_pages_say_what_they_need() -> None:
         import_module(f"zscope.app.dashboard.pages.{name}")
         for name in ("overview.overview_page", "tls_price.tls_price_page", "ciphers", "handshakes", "policy",
                      "posture.posture_page", "posture.quantum", "resumption.resumption_page",
-                     "quality.quality_page", "workload")
+                     "quality.quality_page", "workload", "cpu.cpu_page")
     ]  # fmt: skip
     shown = {shown.figure for page in pages for row in page.FIGURES for card in row for shown in card.shown}
     shown |= {card.figure for rows in RANKINGS.values() for row in rows for card in row}
@@ -115,6 +126,8 @@ def ends(found: FigureRows) -> list[list[float]]:
     """Return the numbers that a picture draws, from the rows alone: one list for each mark or row."""
     chart = found.figure.chart
     assert chart is not None
+    if chart.kind == "lines":
+        return [[row[chart.value]] for row in found.rows if row[chart.value] is not None]
     if chart.group or chart.kind == "heat":
         return [[row[chart.value] or 0] for row in found.rows]
     if chart.kind == "dumbbell":
@@ -229,7 +242,7 @@ def test_a_screen_draws_the_numbers_of_the_rows(figure: FigureDeclaration, shown
         amounts = [float(mark["amount"].rsplit(", ", 1)[0].replace(",", "")) for mark in marks]
         assert sorted(amounts) == sorted(number for line in wanted for number in line)
         assert sum(lengths) == pytest.approx(100 * len({mark["when"] for mark in marks}))
-    elif chart.kind == "heat":
+    elif chart.kind in {"heat", "lines"}:
         assert sorted(lengths) == sorted(number for line in wanted for number in line)
     elif chart.kind == "waterfall":
         assert [[mark["begin"], mark["end"]] for mark in marks] == [pytest.approx(line) for line in wanted]
@@ -263,7 +276,17 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, shown
         assert all(row["source"] in said for row in found.rows if row["state"] == "complete")
         return
     wanted = ends(found)
-    if chart.kind == "heat" or chart.share or (chart.kind == "course" and chart.group):
+    if chart.kind == "lines":
+        heights = [float(each.get("cy", "")) for each in body.iter("circle")]
+        assert len(heights) == len(wanted)
+        # The higher a value, the nearer to the top, in proportion.
+        values = sorted((line[0] for line in wanted), reverse=True)
+        bottom = min(heights) + values[0] * (max(heights) - min(heights)) / (values[0] - values[-1])
+        assert sorted(heights) == [
+            pytest.approx(bottom - value * (bottom - min(heights)) / values[0], abs=0.05) for value in values
+        ]
+        assert all(shown(values[place], chart.value) in said for place in (0, -1))
+    elif chart.kind == "heat" or chart.share or (chart.kind == "course" and chart.group):
         drawn = [number for line in wanted for number in line if number]
         assert len([rect for rect in body.iter("rect") if "fill-" in rect.get("class", "")]) == len(drawn)
         sums = sum_by(found, chart.time if chart.kind == "course" else chart.name[0])
@@ -343,6 +366,73 @@ def test_both_draw_the_amounts_of_another_period(name: str, world: Path) -> None
     assert len(marks) == len(wanted) - (1 if chart.time else 0)
     assert f"{PERIOD_BEFORE}: " in words_of(found)
     assert all(shown(int(value) if value == int(value) else value) in words_of(found) for value in wanted)
+
+
+def test_lines_have_the_same_line_of_another_period(world: Path) -> None:
+    figure = declared_figures()["captured-over-time"]
+    found = figure_rows(data_of(world, CHOSEN), figure, {})
+    before = figure_rows(data_of(world, CHOSEN.before()), figure, {})
+    wanted = {
+        (f"{row['source']}, {row['system']}", row["time"] + timedelta(days=2), row["captured_pct"])
+        for row in before.rows
+        if row["captured_pct"] is not None
+    }
+    lines = other_lines(found)
+    assert {(name, each.time, each.value) for name, line in lines.items() for each in line} == wanted
+    body = Element("body")
+    add_picture(body, found)
+    pieces = {(name, each.piece) for name, line in lines.items() for each in line}
+    dashed = [each for each in body.iter("line") if each.get("class") == "other"]
+    assert len(dashed) == len(wanted) - len(pieces)
+    drawn = chart_of(found)
+    assert drawn is not None
+    sets = drawn.to_dict()["datasets"].values()
+    assert any(sorted(row["end"] for row in rows) == sorted(value for *_, value in wanted) for rows in sets)
+    assert not not_compared(found)
+
+
+def test_a_line_breaks_off_where_a_day_is_missing() -> None:
+    figure = declared_figures()["captured-over-time"]
+    days = [date(2026, 3, day) for day in (1, 2, 4)]
+    rows = tuple({"source": "RMF", "system": "SYSA", "time": day, "captured_pct": 90.0} for day in days)
+    found = FigureRows(figure=figure, rows=rows, count=3, has_data=True)
+    assert [point.piece for point in lines_of(found)["RMF, SYSA"]] == [0, 0, 1]
+    body = Element("body")
+    add_picture(body, found)
+    assert len([each for each in body.iter("line") if each.get("class", "").startswith("stroke-")]) == 1
+    assert figure.chart is not None
+    assert row_at(found, 0) == rows[0]
+    few = structs.replace(figure, chart=structs.replace(figure.chart, first=1))
+    more = (*rows, {"source": "RMF", "system": "SYSB", "time": days[0], "captured_pct": 1.0})
+    assert [*lines_of(replace(found, figure=few, rows=more))] == ["RMF, SYSA"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("port-hours", "Not compared with the other period (period before)."),
+        ("jobs", "Not compared with the other period (period before)."),
+        ("ports", ""),
+        ("price-by-system", ""),
+    ],
+)
+def test_a_figure_says_that_it_does_not_show_the_other_period(name: str, words: str, world: Path) -> None:
+    """A table and a heat do not; what the period does not narrow says that instead."""
+    figure = declared_figures()[name]
+    figure = structs.replace(figure, chart=None) if name == "jobs" else figure
+    found = figure_rows(data_of(world, CHOSEN), figure, {})
+    assert found.rows
+    assert not_compared(found) == words
+    assert bool(words) or found.compared_with or "period" in found.ignored
+    assert not not_compared(replace(found, compared_with=""))
+
+
+def test_a_figure_says_that_the_other_period_has_no_rows(world: Path) -> None:
+    found = figure_rows(data_of(world, CHOSEN), declared_figures()["ports"], {})
+    assert (
+        not_compared(replace(found, others=()))
+        == "There are no such rows of the other period (period before)."
+    )
 
 
 def test_without_a_choice_nothing_is_compared(world: Path) -> None:

@@ -37,6 +37,7 @@ from zscope.app.figures.drawn_values import (
     drawn_rows,
     left_out,
     name_of,
+    not_compared,
     others_of,
     real,
     row_at,
@@ -162,6 +163,8 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
             page_link(card.page)
         _more(data, found, card.name)
     without_effect(found.ignored)
+    if words := not_compared(found):
+        st.caption(words)
 
 
 def _picture(data: PageData, found: FigureRows, card: Card) -> None:

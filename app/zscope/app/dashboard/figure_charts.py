@@ -22,8 +22,10 @@ from zscope.app.figures.drawn_values import (
     falls_of,
     heat_lines,
     in_order,
+    lines_of,
     name_of,
     number_of,
+    other_lines,
     others_of,
     parts_of,
     percent,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
     from zscope.app.dashboard.style import Chart
     from zscope.app.dashboard.time_axis import Span
+    from zscope.app.figures.drawn_values import LinePoint
     from zscope.app.figures.figure_declarations import ChartDeclaration, ColourName
     from zscope.app.figures.figure_rows import FigureRows, Row
     from zscope.app.shared.covered_days import CoveredSystem
@@ -79,7 +82,7 @@ def chart_of(found: FigureRows) -> Chart | None:
     if chart is None or not rows or chart.kind not in _KINDS:
         return None
     drawn = _KINDS[chart.kind](chart, rows, found)
-    return _with_others(drawn, found) if chart.time else drawn
+    return _with_others(drawn, found) if chart.time and chart.kind != "lines" else drawn
 
 
 def _with_others(drawn: Chart, found: FigureRows) -> Chart:
@@ -321,6 +324,51 @@ def _course(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> 
     return drawn
 
 
+def _over_time_lines(_: ChartDeclaration, __: Sequence[Row], found: FigureRows) -> Chart:
+    """A line for each name with its points; the same lines of the other period are dashed."""
+    lines = lines_of(found)
+    colours = colours_of(list(lines))
+    base = _of_lines(lines, found).encode(
+        color=_legend(colours, _LEGEND_COLUMNS_OVER_TIME),
+        tooltip=[alt.Tooltip("word:N", title="What"), *_TIME_TIP, _AMOUNT_TIP],
+    )
+    layers = [base.mark_line(strokeWidth=1.5), base.mark_point(filled=True, size=20, opacity=1)]
+    if others := other_lines(found):
+        tips = [alt.Tooltip("word:N", title="What"), *_TIME_TIP]
+        layers.append(
+            _of_lines(others, found)
+            .mark_line(strokeDash=[4, 3], strokeWidth=1.5, color=_GREY)
+            .encode(tooltip=[*tips, alt.Tooltip("amount:N", title=found.compared_with)])
+        )
+    rows = -(-len(colours) // _LEGEND_COLUMNS_OVER_TIME)
+    drawn: Chart = alt.layer(*layers, height=_TIME_PX + _LEGEND_LINE_PX * rows)
+    return drawn
+
+
+def _of_lines(lines: Mapping[str, Sequence[LinePoint]], found: FigureRows) -> alt.Chart:
+    places = {name: place for place, name in enumerate(lines_of(found))}
+    points = tuple(
+        {
+            **_when(point.time),
+            "place": places[name],
+            "word": name,
+            "begin": 0.0,
+            "end": point.value,
+            "amount": point.amount,
+            "piece": f"{name} {point.piece}",
+        }
+        for name, line in lines.items()
+        for point in line
+    )
+    clock = clock_of(found)
+    chart: alt.Chart = alt.Chart(alt.InlineData(points)).encode(
+        x=time_axis("time", time_title(clock)),
+        y=alt.Y("end:Q", title=None, scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, format=",.3~r")),
+        detail=alt.Detail("piece:N"),
+    )
+    return chart
+
+
 def _heat(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
     """A line for each name with a cell for each time, the darker the more; its sum and share at the right."""
     lines, most = heat_lines(chart, rows), max(real(row[chart.value]) for row in rows)
@@ -459,7 +507,7 @@ def _legend(colours: Mapping[str, ColourName], columns: int = _LEGEND_COLUMNS) -
 
 
 _KINDS: Mapping[str, Callable[[ChartDeclaration, Sequence[Row], FigureRows], Chart]] = {
-    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "heat": _heat,
-    "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell, "strips": _strips,
+    "bars": _bars, "ranges": _ranges, "shares": _shares, "course": _course, "lines": _over_time_lines,
+    "heat": _heat, "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell, "strips": _strips,
 }  # fmt: skip
 """A list is no chart: `figure_cards` draws it."""

@@ -90,7 +90,7 @@ def tile(
     """Draw a figure with its title.
 
     `figure` is None if no command prints it: for simulated values, and for those of one connection. `trend`
-    is drawn below it.
+    is drawn below it. Where another period is chosen, a tile without a change (`delta`) says that.
     """
     parts = [explanation] if explanation else []
     if figure is not None:
@@ -99,6 +99,8 @@ def tile(
         if "`" not in expression + command:
             parts.append(f"`{expression}{FROM}{command}`")
     options["help"] = "\n\n".join(parts) or None
+    if isinstance(figure, MetricFigure) and not options.get("delta") and data.filters.other() is not None:
+        options |= {"delta": "not compared", "delta_color": "off", "delta_arrow": "off"}
     if not trend:
         place.metric(title, shown, border=True, **options)
         return

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.app.figures.figure_declarations import figure_words
@@ -27,12 +29,12 @@ _SPARE: tuple[ColourName, ...] = (
 """Colours of words that have none of their own, in this order."""
 _OF_ROWS = frozenset({"bars", "ranges", "list", "waterfall", "dumbbell"})
 """Kinds that draw a line for each row."""
-_OVER_TIME = frozenset({"course", "band", "heat"})
-_COMPARED = frozenset({"course", "band", "bars", "ranges"})
-"""Kinds that show the amounts of another period, unless each is divided into groups."""
+_OVER_TIME = frozenset({"course", "lines", "band", "heat"})
 FULL = 100.0
 SHADES = 5
 """The shades of a heat, from few to many."""
+_LONGEST_STEP = 1.5
+"""A line breaks off where points are farther apart, in usual distances of the line."""
 _MARGIN = 0.04
 """Part of an axis beyond its first and its last value."""
 
@@ -54,7 +56,8 @@ def _drawable(found: FigureRows) -> tuple[Row, ...]:
     if chart is None:
         return ()
     if chart.kind in _OVER_TIME:
-        return tuple(row for row in found.rows if row[chart.time] is not None)
+        needed = (chart.time, chart.value) if chart.kind == "lines" else (chart.time,)
+        return tuple(row for row in found.rows if all(row[name] is not None for name in needed))
     return tuple(row for row in found.rows if chart.kind != "bars" or real(row[chart.value]))
 
 
@@ -64,8 +67,8 @@ def row_at(found: FigureRows, place: int) -> Row:
     assert chart is not None, "only figures with a picture have lines"
     if chart.kind == "heat":
         return heat_lines(chart, rows)[place].rows[0]
-    if chart.kind == "shares":
-        name = list(shares_of(chart, rows))[place]
+    if chart.kind in {"shares", "lines"}:
+        name = list(shares_of(chart, rows) if chart.kind == "shares" else lines_of(found))[place]
         return next(row for row in rows if name_of(chart, row) == name)
     return rows[place]
 
@@ -99,8 +102,10 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
 def others_of(found: FigureRows) -> list[tuple[Any, float]]:
     """Return the amounts of the other period: by time, or by the name of a row that is drawn."""
     chart = found.figure.chart
-    if chart is None or chart.kind not in _COMPARED or chart.group:
+    if chart is None or not chart.is_compared:
         return []
+    if chart.kind == "lines":
+        return [(point.time, point.value) for line in other_lines(found).values() for point in line]
     if chart.time:
         return sorted(
             (row[chart.time], amount) for row in found.others if (amount := _whole(chart, row)) is not None
@@ -109,6 +114,16 @@ def others_of(found: FigureRows) -> list[tuple[Any, float]]:
         name_of(chart, row): amount for row in found.others if (amount := _whole(chart, row)) is not None
     }
     return [(name, names[name]) for row in drawn_rows(found) if (name := name_of(chart, row)) in names]
+
+
+def not_compared(found: FigureRows) -> str:
+    """Return why a figure does not show the other period, if one is chosen; often empty."""
+    if not found.compared_with or others_of(found):
+        return ""
+    chart = found.figure.chart
+    if chart is not None and chart.is_compared:
+        return f"There are no such rows of the other period ({found.compared_with})."
+    return f"Not compared with the other period ({found.compared_with})."
 
 
 def _whole(chart: ChartDeclaration, row: Row) -> float | None:
@@ -214,6 +229,8 @@ def words_of(found: FigureRows) -> str:
     elif chart.kind == "waterfall":
         falls = zip(rows, falls_of(chart, rows), strict=True)
         said = [f"{name_of(chart, row)}: {fall.amount}" for row, fall in falls]
+    elif chart.kind == "lines":
+        said = [f"{name}: {_ends_in_words(line)}" for name, line in lines_of(found).items()]
     elif chart.time:
         said = _over_time_words(chart, rows)
     else:
@@ -284,8 +301,59 @@ def _over_time_words(chart: ChartDeclaration, rows: Sequence[Row]) -> list[str]:
     return [f"{time_of(time)}: {words(line)}" for time, line in lines]
 
 
+def _ends_in_words(line: Sequence[LinePoint]) -> str:
+    least, most = (end(line, key=lambda point: point.value) for end in (min, max))
+    return f"{least.amount} to {most.amount} from {time_of(line[0].time)} to {time_of(line[-1].time)}"
+
+
 def _sum_in_words(line: Mapping[str, float]) -> str:
     return number_of(sum(line.values()))
+
+
+class LinePoint(NamedTuple):
+    """A point of a line over time."""
+
+    time: date
+    value: float
+    amount: str
+    piece: int
+    """Points of the same number follow each other at the usual distance of the line."""
+
+
+def lines_of(found: FigureRows) -> dict[str, list[LinePoint]]:
+    """Return the points of the lines with the most in all, by their name."""
+    chart, rows = found.figure.chart, drawn_rows(found)
+    assert chart is not None, "only figures with a picture have lines"
+    sums: dict[str, float] = {}
+    for row in rows:
+        sums[name_of(chart, row)] = sums.get(name_of(chart, row), 0.0) + real(row[chart.value])
+    names = sorted(sums, key=lambda name: (-sums[name], name))[: chart.first]
+    return _points(chart, rows, sorted(names))
+
+
+def other_lines(found: FigureRows) -> dict[str, list[LinePoint]]:
+    """Return the points of the same lines in the other period, at the times of the chosen one."""
+    chart = found.figure.chart
+    assert chart is not None, "only figures with a picture have lines"
+    named = _points(chart, found.others, [*lines_of(found)])
+    return {name: line for name, line in named.items() if line}
+
+
+def _points(chart: ChartDeclaration, rows: Sequence[Row], names: Sequence[str]) -> dict[str, list[LinePoint]]:
+    lines: dict[str, list[LinePoint]] = {name: [] for name in names}
+    named: dict[str, list[Row]] = {name: [] for name in names}
+    for row in rows:
+        if row[chart.time] is not None and row[chart.value] is not None and name_of(chart, row) in named:
+            named[name_of(chart, row)].append(row)
+    for name, of_name in named.items():
+        of_name.sort(key=lambda row: row[chart.time])
+        steps = [after[chart.time] - row[chart.time] for row, after in pairwise(of_name)]
+        longest, piece = _LONGEST_STEP * median_low(steps or [timedelta()]), 0
+        for place, row in enumerate(of_name):
+            piece += place > 0 and steps[place - 1] > longest
+            point = LinePoint(row[chart.time], real(row[chart.value]), amount_of(chart, row), piece)
+            lines[name].append(point)
+    return lines
 
 
 def _group_of(chart: ChartDeclaration, row: Row) -> str:

@@ -7,7 +7,7 @@ A figure is a table, a picture, or both. It has these keys:
 - `columns`: the columns of the table; without any there is no table. Their headings and meanings are those of
   the metric, or of `words.toml`
 - `by`: what rows are grouped by, as in `zscope metrics --by`; `time` is the hour or the day, by the length of
-  the data, as column `time`, also in `select`
+  the data, as column `time`, also in `select`. Rows that cannot be combined are grouped by `group_by` alone
 - `bars`: columns of numbers that a table on a screen shows as bars
 - `where`: a condition, as in `zscope metrics --where`; `having`: a condition on the grouped rows
 - `not_filtered_by`: filters that it cannot apply: its rows stay, and its card names them
@@ -30,6 +30,7 @@ A figure is a table, a picture, or both. It has these keys:
     `agrees` for the two of all rows, `value`, `low` and `high` for what was measured, and `words` for the
     amount of a row
   - `course`: `time` and `series`, or `group` and `value`; with `share` each column is divided into 100 %
+  - `lines`: `name`, `time` and `value`: a line for each name, which breaks off where rows are missing
   - `heat`: `name`, `time` and `value`, the darker the more; `whole` is the number in all, of which
     each name has a share
   - `band`: `time`, `low`, `high`, and `value` for the estimate
@@ -37,7 +38,8 @@ A figure is a table, a picture, or both. It has these keys:
     at 0; other rows begin where the row above ends. A row without a value is drawn hollow, between its bounds
   - `strips`: nothing; it draws rows of the metric `coverage` by system, source and day, with its sentences
   With `colour`, a bar has the colour of the word in that column. `first` is how many rows it draws of `bars`,
-  `ranges`, `list` and `dumbbell`, and how many names of `heat`. A click on a bar or cell chooses its system,
+  `ranges`, `list` and `dumbbell`, and how many names of `heat` and `lines`, those
+  with the most. A click on a bar or cell chooses its system,
   port or job.
 """
 
@@ -55,7 +57,7 @@ from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 
 ChartKind = Literal[
-    "bars", "ranges", "list", "shares", "course", "heat", "band", "waterfall", "dumbbell", "strips"
+    "bars", "ranges", "list", "shares", "course", "lines", "heat", "band", "waterfall", "dumbbell", "strips"
 ]
 FilterName = Literal["system", "stack", "port", "job", "role"]
 ColourName = Literal["blue", "orange", "green", "purple", "sky", "red", "grey", "violet", "pink"]
@@ -63,6 +65,8 @@ TIME = "time"
 """In `by`: the hour or the day."""
 TIME_COLUMN = "time"
 TITLE_COLUMN = "title"
+_COMPARED = frozenset({"course", "lines", "band", "bars", "ranges"})
+"""Kinds that show the amounts of another period, unless each is divided into groups."""
 _MOST = 20
 _WORDS = "words.toml"
 
@@ -91,6 +95,11 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     share: bool = False
     colour: str = ""
     first: int = 15
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it can show the amounts of another period."""
+        return self.kind in _COMPARED and not self.group
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from zscope.schemas.published import published_tables
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _COUNT = "rows_in_all"
-_HOURLY, _HOURLY_HEAT = timedelta(days=2), timedelta(days=31)
-"""Up to this length the course of time and the heat have hours in UTC, otherwise local days."""
+_HOURLY = timedelta(days=2)
+_HOURLY_OF: Mapping[str, timedelta] = {"heat": timedelta(days=31), "lines": timedelta(days=8)}
+"""Up to this length a figure over time has hours or intervals in UTC, otherwise local days, by its kind."""
 
 
 class FigureData(Protocol):
@@ -70,7 +71,7 @@ class FigureRows:
     ignored: tuple[str, ...] = ()
     """The filters that are set but cannot narrow these rows."""
     compared_with: str = ""
-    """What the other period is, if there is one."""
+    """What the other period is, if one is chosen and can narrow these rows."""
     others: tuple[Row, ...] = ()
     """The rows of the other period, at the times of the chosen one."""
     answer: str = ""
@@ -99,11 +100,12 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
     elif figure.metric not in filled:
         filled[figure.metric] = _has_rows(data, figure)
     rows = _titled(plain_rows(table), figure)
-    other = data.other() if figure.chart and "period" not in data.without_effect(figure.metric) else None
+    other = None if "period" in data.without_effect(figure.metric) else data.other()
+    is_compared = figure.chart is not None and figure.chart.is_compared
     return FigureRows(
         figure=figure,
         compared_with=data.filters.compared_with if other else "",
-        others=_moved(data, other, figure) if other else (),
+        others=_moved(data, other, figure) if other and is_compared else (),
         rows=tuple({name: row[name] for name in row if name != _COUNT} for row in rows),
         count=rows[0][_COUNT] if rows else 0,
         has_data=filled[figure.metric],
@@ -160,15 +162,17 @@ def _grouping(data: FigureData, figure: FigureDeclaration) -> tuple[tuple[str, .
     """What the rows are grouped by, the column with the moment, and whether that is an hour."""
     if figure.by is None or TIME not in figure.by:
         return figure.by, "", False
-    clock = metric(figure.metric).clock
+    definition = metric(figure.metric)
+    clock = definition.clock
+    # Rows that cannot be combined are grouped by the figure itself.
+    by = figure.by if definition.combinable else None
     [ends] = data.found(
-        figure.metric, f"SELECT min({clock}) AS first, max({clock}) AS last FROM found", [clock]
+        figure.metric, f"SELECT min({clock}) AS first, max({clock}) AS last FROM found", by and [clock]
     ).to_pylist()
-    is_heat = figure.chart is not None and figure.chart.kind == "heat"
-    longest = _HOURLY_HEAT if is_heat else _HOURLY
+    longest = _HOURLY_OF.get(figure.chart.kind if figure.chart else "", _HOURLY)
     hourly = ends["first"] is None or ends["last"] - ends["first"] < longest
-    by = tuple((clock if hourly else "day") if key == TIME else key for key in figure.by)
-    return by, clock if hourly else "day", hourly
+    moment = clock if hourly else "day"
+    return by and tuple(moment if key == TIME else key for key in by), moment, hourly
 
 
 def _condition(data: FigureData, figure: FigureDeclaration) -> str:

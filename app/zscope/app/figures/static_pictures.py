@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zscope.app.figures.drawn_values import (
     FULL,
     SHADES,
+    LinePoint,
     amount_of,
     answer_of,
     colour_of,
@@ -25,8 +26,10 @@ from zscope.app.figures.drawn_values import (
     heat_lines,
     in_order,
     left_out,
+    lines_of,
     name_of,
     number_of,
+    other_lines,
     others_of,
     parts_of,
     percent,
@@ -187,7 +190,17 @@ def _course(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
     colours = words_of_parts(chart, rows)
     parts = parts_of(chart, rows)
     pieces = [_Piece(part.time, part.begin, part.end, f"fill-{colours[part.word]}") for part in parts]
-    _over_time(figure, chart, found, pieces)
+    _over_time(figure, found, pieces)
+    _legend(figure, colours)
+
+
+def _lines(figure: Element, _: ChartDeclaration, __: Sequence[Row], found: FigureRows) -> None:
+    """A line for each name; the same lines of the other period are dashed."""
+    lines = lines_of(found)
+    colours = colours_of(list(lines))
+    drawn = [(f"stroke-{colours[name]}", line) for name, line in lines.items()]
+    drawn += [("other", line) for line in other_lines(found).values()]
+    _over_time(figure, found, [], drawn)
     _legend(figure, colours)
 
 
@@ -218,7 +231,7 @@ def _band(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: 
             pieces.append(_Piece(time, real(row[chart.low]), real(row[chart.high]), colour))
         if chart.value and row[chart.value] is not None:
             pieces.append(_Piece(time, real(row[chart.value]), real(row[chart.value]), "mark"))
-    _over_time(figure, chart, found, pieces)
+    _over_time(figure, found, pieces)
     _legend(figure, words_below(chart, rows))
 
 
@@ -233,15 +246,19 @@ class _Piece(NamedTuple):
 
 def _over_time(
     figure: Element,
-    chart: ChartDeclaration,
     found: FigureRows,
     pieces: Sequence[_Piece],
+    lines: Sequence[tuple[str, Sequence[LinePoint]]] = (),
 ) -> None:
-    """Draw columns over time; a time without a row stays empty."""
-    rows, step = drawn_rows(found), step_of(found)
-    begin, end = min(row[chart.time] for row in rows), max(row[chart.time] for row in rows) + step
-    others = [((time - begin) / step + 0.5, amount) for time, amount in others_of(found)]
-    drawn = [*(piece.end for piece in pieces), *(amount for _, amount in others)]
+    """Draw columns or lines over time; a time without a row stays empty."""
+    chart, step = found.figure.chart, step_of(found)
+    assert chart is not None, "only figures with a picture are drawn"
+    moments = [row[chart.time] for row in drawn_rows(found)]
+    begin, end = min(moments), max(moments) + step
+    if pieces and (others := others_of(found)):
+        lines = [("other", [LinePoint(time, amount, "", 0) for time, amount in others])]
+    points = [point for _, line in lines for point in line]
+    drawn = [*(piece.end for piece in pieces), *(point.value for point in points)]
     top = FULL if chart.share else _round_up(max(drawn, default=0.0))
     box = add(figure, "div", class_="course", role="img", aria_label=words_of(found))
     scale = add(box, "svg", class_="scale", width=64, height=_COURSE_PX + 10, aria_hidden="true")
@@ -259,10 +276,18 @@ def _over_time(
             y = 5.0 + _COURSE_PX * (1 - piece.begin / top) - height
             add(plot, "rect", x=f"{FULL * (place + 0.1) / whole:.3f}%", y=f"{y:.2f}",
                 width=f"{FULL * 0.8 / whole:.3f}%", height=f"{height:.2f}", class_=piece.kind)  # fmt: skip
-    for (x1, y1), (x2, y2) in pairwise(others):
-        add(plot, "line", x1=f"{FULL * x1 / whole:.3f}%", y1=f"{5 + _COURSE_PX * (1 - y1 / top):.2f}",
-            x2=f"{FULL * x2 / whole:.3f}%", y2=f"{5 + _COURSE_PX * (1 - y2 / top):.2f}",
-            class_="other")  # fmt: skip
+    for kind, line in lines:
+        drawn_points = [
+            (f"{FULL * ((point.time - begin) / step + 0.5) / whole:.3f}%",
+             f"{5 + _COURSE_PX * (1 - point.value / top):.2f}", point.piece)
+            for point in line
+        ]  # fmt: skip
+        for (x1, y1, before), (x2, y2, after) in pairwise(drawn_points):
+            if before == after:
+                add(plot, "line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
+        if kind != "other":
+            for left, down, _ in drawn_points:
+                add(plot, "circle", cx=left, cy=down, r=2, class_=kind.replace("stroke-", "fill-"))
     times = add(box, "svg", class_="times", width="100%", height=18, aria_hidden="true")
     _times(times, begin, end, step)
 
@@ -327,8 +352,8 @@ def _day(drawing: Element, number: int, days: int, state: str) -> None:
 
 
 _KINDS: Mapping[str, Callable[[Element, ChartDeclaration, Sequence[Row], FigureRows], None]] = {
-    "bars": _bars, "ranges": _ranges, "list": _list, "shares": _shares, "course": _course, "heat": _heat,
-    "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell, "strips": _strips,
+    "bars": _bars, "ranges": _ranges, "list": _list, "shares": _shares, "course": _course, "lines": _lines,
+    "heat": _heat, "band": _band, "waterfall": _waterfall, "dumbbell": _dumbbell, "strips": _strips,
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from zscope.app.figures.drawn_values import not_compared
 from zscope.app.figures.elements import add, add_lines, add_meta, add_text, document, written
 from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_rows import figure_rows
@@ -98,7 +99,7 @@ def write_owner_pages(data: FigureData, store: str, now: datetime) -> Report:
             add(page, "h3", each.figure.title)
             add_picture(page, each)
             _table(page, each, each.rows)
-            _note_ignored(page, each.ignored)
+            _note_left_out(page, each)
     _note_zones(main, data)
     _end(main, now)
     return Report(written(root), tuple(failed))
@@ -318,7 +319,7 @@ def _short(section: Element, found: FigureRows) -> None:
     add_picture(section, found)
     if not found.figure.chart:
         _table(section, found, found.rows[:_FIRST_ROWS])
-    _note_ignored(section, found.ignored)
+    _note_left_out(section, found)
 
 
 def _whole(filters: Filters, section: Element, found: FigureRows) -> None:
@@ -337,7 +338,7 @@ def _whole(filters: Filters, section: Element, found: FigureRows) -> None:
     for column in figure.explain:
         meanings = {each.name: each.meaning for each in metric(figure.metric).columns}
         add(section, "p", f"{heading(column)}: {plain_meaning(meanings[column])}", class_="note")
-    _note_ignored(section, found.ignored)
+    _note_left_out(section, found)
     if command := command_of(filters, found):
         line = add(section, "p", "The same: ", class_="note command")
         add(line, "code", command)
@@ -351,11 +352,13 @@ def _table(place: Element, found: FigureRows, rows: Sequence[Row]) -> None:
         add(place, "p", f"The first {len(rows):,} of {found.count:,} rows.", class_="note")
 
 
-def _note_ignored(parent: Element, ignored: tuple[str, ...]) -> None:
-    if ignored:
-        add(
-            parent, "p", f"Not filtered by {', '.join(ignored)}: this data has no such column.", class_="note"
-        )
+def _note_left_out(parent: Element, found: FigureRows) -> None:
+    """Say which filters do not narrow a figure, and that it does not show the other period."""
+    if found.ignored:
+        ignored = ", ".join(found.ignored)
+        add(parent, "p", f"Not filtered by {ignored}: this data has no such column.", class_="note")
+    if words := not_compared(found):
+        add(parent, "p", words, class_="note")
 
 
 def _note_zones(main: Element, data: FigureData) -> None:

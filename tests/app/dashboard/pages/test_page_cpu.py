@@ -11,8 +11,12 @@ from tests.app.dashboard.page_helpers import data_of
 from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.pages.cpu import crypto
-from zscope.app.dashboard.pages.cpu.cpu_page import busy_over_time, compared, disagreements, use_by_system
+from zscope.app.dashboard.pages.cpu.cpu_page import compared
 from zscope.app.dashboard.pages.cpu.partitions import partition_sources, partitions, use_over_time
+from zscope.app.figures import figure_rows as rows_of_figures
+from zscope.app.figures.drawn_values import lines_of
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import FigureRows, figure_rows
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
@@ -50,10 +54,13 @@ def cards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
+def found_rows(store: Path, figure: str, filters: Filters | None = None) -> FigureRows:
+    return figure_rows(data_of(store, filters or Filters()), declared_figures()[figure], {})
+
+
 def test_systems_are_as_the_metric_has_them(world: Path) -> None:
-    data = data_of(world)
-    rows = data.metric("cpu_interval").to_pylist()
-    shown = {(row["system"], row["source"]): row for row in use_by_system(data).to_pylist()}
+    rows = data_of(world).metric("cpu_interval").to_pylist()
+    shown = {(row["system"], row["source"]): row for row in found_rows(world, "cpu-systems").rows}
     assert set(shown) == {(row["system"], row["source"]) for row in rows}
     for (system, source), row in shown.items():
         of = [one for one in rows if (one["system"], one["source"]) == (system, source)]
@@ -63,11 +70,23 @@ def test_systems_are_as_the_metric_has_them(world: Path) -> None:
 
 
 def test_a_line_breaks_where_a_system_has_no_interval(world: Path) -> None:
-    data = data_of(world, Filters(systems=("CLI2",)))
-    result = busy_over_time(data, use_by_system(data), "general-purpose").rows
+    found = found_rows(world, "busy-over-time", Filters(systems=("CLI2",)))
     # Two quarter hours of a week are missing, next to each other.
-    assert result.num_rows == 7 * 96 - 2
-    assert len(set(result["piece"].to_pylist())) == 2
+    assert len(found.rows) == 7 * 96 - 2
+    assert {point.piece for point in lines_of(found)["CLI2"]} == {0, 1}
+
+
+def test_days_of_a_long_time_are_weighted_means(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    intervals = data_of(world).metric("cpu_interval", where="system = 'SRV1'").to_pylist()
+    monkeypatch.setattr(rows_of_figures, "_HOURLY_OF", {})
+    found = found_rows(world, "busy-over-time", Filters(systems=("SRV1",)))
+    assert not found.hourly
+    assert {row["time"] for row in found.rows} == {row["day"] for row in intervals}
+    for row in found.rows:
+        of = [one for one in intervals if one["day"] == row["time"]]
+        busy = sum(one["lpar_busy_pct"] * one["interval_ms"] for one in of)
+        assert row["lpar_busy_pct"] == pytest.approx(busy / sum(one["interval_ms"] for one in of))
+        assert row["cpu_s"] == pytest.approx(sum(one["cpu_s"] for one in of))
 
 
 def test_all_sections_are_drawn(drawn_page: Open, cards: Path) -> None:
@@ -99,13 +118,12 @@ def test_sources_that_agree_are_reported(drawn_page: Open, world: Path) -> None:
 def test_sources_that_differ_are_shown(drawn_page: Open, cards: Path) -> None:
     data = data_of(cards)
     assert compared(data) == 8
-    result = disagreements(data).to_pylist()
+    result = found_rows(cards, "cpu-disagreements").rows
     assert {row["column_name"] for row in result} == {"cpu_s", "lpar_busy_pct"}
     busy = next(row for row in result if row["column_name"] == "lpar_busy_pct")
     assert busy["system"] == "SYSB"
     assert busy["difference"] == pytest.approx(2.5, abs=0.01)
-    [warning] = drawn_page(PAGE, cards).warning
-    assert "differ by more than rounding" in warning.value
+    assert "Do the sources agree?" in words(drawn_page(PAGE, cards))
 
 
 def test_partitions_of_records_and_reports_agree(only_rmf: Path, cards: Path) -> None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import altair as alt
-import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import no_data, number, plain
 from zscope.app.dashboard.figure_cards import Card, draw_figures
-from zscope.app.dashboard.over_time import ChartOverTime, LinesBefore, picture_over_time, rows_before
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.style import BLUE, GREEN, ORANGE, colours, time_axis, time_tip, values
 from zscope.app.dashboard.tiles import MetricFigure, tile
-from zscope.app.dashboard.time_axis import PIECE, STEPS, in_pieces, period_length
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -30,8 +24,8 @@ _METRICS = ("address_space_cpu", "service_class_cpu")
 FIGURES = (
     (Card("cpu-by-role", 3), Card("address-spaces", 3)),
     (Card("cpu-by-service-class", 3), Card("cpu-by-report-class", 3)),
+    (Card("captured-over-time"),),
 )
-_SOURCES = {"SMF 72": BLUE, "RMF": GREEN, "SMF 30": ORANGE}
 
 
 def render(data: PageData) -> None:
@@ -46,7 +40,6 @@ def render(data: PageData) -> None:
         return
     _capture(data, captured)
     draw_figures(data, FIGURES)
-    _over_time(data)
 
 
 def _has_rows(data: PageData, metric: str) -> bool:
@@ -70,51 +63,4 @@ def _capture(data: PageData, captured: pa.Table) -> None:
         "Captured: the share of the CPU time of the system that address spaces (SMF 30) or service classes "
         "(SMF 72) account for. What is missing is the time of the system itself, or of address spaces "
         "without interval records."
-    )
-
-
-def _over_time(data: PageData) -> None:
-    """The capture ratio over time: a fall means that records are missing."""
-    # Up to two days, single intervals are distinguishable.
-    daily = period_length(data) >= timedelta(days=2)
-    column = "day" if daily else "interval_start_utc"
-    length = STEPS["day" if daily else "hour_utc"]
-
-    def shares(of: PageData) -> pa.Table:
-        known = of.metric(CAPTURE, ["system", column]).filter(pc.field("capture_ratio").is_valid())
-        captured = known.append_column("captured_pct", pc.multiply(known["capture_ratio"], 100.0))
-        return in_pieces(captured, ("source", "system"), column, length)
-
-    lines = shares(data)
-    if lines.num_rows < 2:
-        return
-    st.header("Captured share over time")
-    encodings = {
-        "x": time_axis(column),
-        "y": alt.Y("captured_pct:Q", title="Captured (%)", scale=alt.Scale(zero=False)),
-        "color": alt.Color("source:N", title="Source", scale=colours(_SOURCES)),
-        "detail": alt.Detail(f"{PIECE}:N"),
-    }
-    chart = (
-        alt.Chart(values(lines))
-        .mark_line(point=True, strokeWidth=1.5)
-        .encode(
-            **encodings,
-            tooltip=[
-                time_tip(column), alt.Tooltip("source:N", title="Source"),
-                alt.Tooltip("system:N", title="System"),
-                alt.Tooltip("captured_pct:Q", title="Captured (%)", format=".1f"),
-            ],
-        )
-        .properties(height=220)
-    )  # fmt: skip
-    before = rows_before(data, shares, column, daily=daily)
-    lines_before = None if before is None else LinesBefore(before, encodings)
-    picture_over_time(
-        data,
-        ChartOverTime(chart, column, lines_before),
-        lines.drop_columns([PIECE]),
-        "workload-capture",
-        "Captured share of the CPU time over time, as lines.",
-        sources=[CAPTURE],
     )
