@@ -61,6 +61,7 @@ ATTRIBUTES = frozenset(
     [
         "lang",
         "cx",
+        "fill-opacity",
         "cy",
         "d",
         "overflow",
