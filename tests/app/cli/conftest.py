@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.made_once import made_once
 from tests.pipelines.small_catalogue import is_small
+from tests.sample_stores import summarise
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.quality import __main__ as validation_program
@@ -47,8 +48,16 @@ def utc_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def zoned_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with the sample dump, whose local times are one hour ahead of UTC; read it only."""
-    return made_once(tmp_path_factory, "zoned", partial(_load, Settings().merge(["+01:00"])))
+    """A store with the sample dump, whose local times are one hour ahead of UTC; read it only.
+
+    The rows of steps are stored, as in large stores, so that commands do not compute them again.
+    """
+
+    def make(store: Path) -> None:
+        _load(Settings().merge(["+01:00"]), store)
+        summarise(store)
+
+    return made_once(tmp_path_factory, "zoned", make)
 
 
 @pytest.fixture

@@ -44,7 +44,8 @@ cipher = "**{"y" * 60}**"
 Open = Callable[..., AppTest]
 LONGEST_S = 900
 """A script that draws longer hangs; how long it takes on a busy machine is no concern of these tests."""
-SETTINGS = Settings().merge(["+01:00"])
+SETTINGS = Settings(summarise_from_rows=0).merge(["+01:00"])
+"""The rows of steps are stored, as in large stores, so that pages do not compute them again."""
 
 
 @pytest.fixture(scope="session", autouse=True)

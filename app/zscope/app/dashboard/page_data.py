@@ -38,7 +38,7 @@ _AT_ONCE = 4
 """Queries that run at the same time, for all readers together."""
 _CACHE_BYTES = 256 << 20
 _LONGEST_S = 60.0
-_WORD = re.compile(r"\w+")
+_READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 _Key = tuple[str, ...]
 
 
@@ -215,6 +215,9 @@ class _PooledSession:
     ) -> pa.Table:
         """Run a statement: one about a metric, with variables set, or any other."""
         if name is None:
+            # What small steps it reads is computed once for all statements, as for those about a metric.
+            for step in sorted(steps_named(sql)):
+                self.metrics.prepare(step)
             return _read(self.session, sql, parameters)
         # What depends on a variable is built for this query and not used for any other.
         set_now = {_variable_name(text) for text in variables}
@@ -227,6 +230,15 @@ class _PooledSession:
             self.session.run(f"RESET VARIABLE {variable}")
         self.metrics.forget(dependent)
         return rows
+
+
+def steps_named(sql: str) -> set[str]:
+    """Return the metrics and steps that a statement reads.
+
+    >>> sorted(steps_named("SELECT end_utc FROM end_of_data, (FROM load SEMI JOIN run_hour USING (system))"))
+    ['end_of_data', 'run_hour']
+    """
+    return declared().keys() & {*_READ.findall(sql)}
 
 
 def _variable_name(text: str) -> str:
@@ -301,7 +313,7 @@ class PageData:
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> pa.Table:
         """Return the rows of a statement, which has to apply the filters itself (see `where`)."""
-        self.metrics_read.update(declared().keys() & set(_WORD.findall(sql)))
+        self.metrics_read.update(steps_named(sql))
         rows = self.queries.rows(self.version, sql, parameters)
         applied = {text: clause for text, clause in self.clauses.items() if text in sql}
         # The longest first: a clause can be the beginning of another.
