@@ -66,14 +66,16 @@ def world(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def mistagged(
     world_store: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The world with exchanged releases, another machine for two runs, and no SMC-D on the older machine."""
+    """The world with exchanged releases, another machine for four runs, and no SMC-D on the older machine."""
     store = tmp_path_factory.mktemp("mistagged") / "store"
     shutil.copytree(world_store, store)
     changes = {
         "rr-osh": ('release = "3.2"', 'release = "3.1"'),
         "rr-osh-z31": ('release = "3.1"', 'release = "3.2"'),
-        "rr-hipersockets": ('cpc = "z17"', 'cpc = "z15"'),
-        "rr-shared-osh": ('cpc = "z17"', 'cpc = "z15"'),
+        **dict.fromkeys(
+            ("rr-hipersockets", "rr-shared-osh", "rr-hipersockets-16k", "rr-shared-osh-16k"),
+            ('cpc = "z17"', 'cpc = "z15"'),
+        ),
     }
     blocks = []
     for block in (store / RUNS).read_text(encoding="utf-8").split("[[run]]\n")[1:]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -99,13 +100,18 @@ def _check_pages(recorder: PageRecorder, data: PageData, shown: Iterable[Row]) -
 
 def _check_report(data: PageData, shown: Iterable[Row]) -> None:
     """The report says the same, and it and its appendix have the figures in their tables."""
-    report, appendix = (
-        ReportReader(write(data, data.version, NOW).page) for write in (write_report_page, write_appendix)
-    )
+    report = ReportReader(write_report_page(data, data.version, NOW).page)
+
+    @cache
+    def appendix() -> ReportReader:
+        return ReportReader(write_appendix(data, data.version, NOW).page)
+
     for said in shown:
         assert f"{said['heading']}: {said['sentence']}" in report.text
         if said["status"] != UNKNOWN:
-            cells = [*report_cells(report, said), *report_cells(appendix, said)]
+            cells = [*report_cells(report, said)]
+            if missing(said["sentence"], cells):
+                cells += report_cells(appendix(), said)
             assert missing(said["sentence"], cells) == [], (data.filters, said["sentence"])
 
 
