@@ -40,7 +40,7 @@ demo: env ## load sample-data and print the headline metrics
 test: env ## the static checks and the tests, side by side
 	$(MAKE) --no-print-directory --jobs=2 static pytest
 
-# Hypothesis marks the property tests: they run here again, with five times as many examples.
+# Hypothesis marks the property tests: they run here again, with more examples.
 test-deep: env ## the tests that take long: many examples, kills, full disks, several writers
 	$(BIN)/pytest -m "(deep or hypothesis) and not browser and not spark" --hypothesis-profile=many --no-loadscope-reorder \
 	  --numprocesses auto --dist loadfile $(ARGS)

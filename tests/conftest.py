@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Always the same examples and no deadline: a slow or busy machine must not turn a test red.
 settings.register_profile("ci", derandomize=True, deadline=None, max_examples=10)
 # `make test-deep` runs the same property tests with more examples.
-settings.register_profile("many", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("many", derandomize=True, deadline=None, max_examples=25)
 # For hunting, by hand: pytest --hypothesis-profile=deep
 settings.register_profile("deep", deadline=None, max_examples=5_000)
 settings.load_profile("ci")

@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     import pytest
 
 
-def shorten_report(patch: pytest.MonkeyPatch, *sections: str, statements: bool = False) -> None:
-    """Write reports with these sections only, without what they begin with, or with its statements alone."""
+def shorten_report(
+    patch: pytest.MonkeyPatch, *sections: str, statements: bool = False, compared: bool = False
+) -> None:
+    """Write reports with these sections only, without what they begin with, or with its statements alone.
+
+    Unless they are `compared`, they do not keep what a later report compares: statements and findings.
+    """
     short = tuple(each for each in report_sections() if each.id in sections)
     assert len(short) == len({*sections})
     patch.setattr(report_page, "report_sections", lambda: short)
     patch.setattr(report_page, "glance_figures", lambda: ())
     if not statements:
         patch.setattr(report_page, "_sentences", lambda *_: [])
+    if not compared:
+        patch.setattr(report_page, "_kept", lambda *_: [])

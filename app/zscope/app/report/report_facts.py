@@ -39,8 +39,10 @@ def store_facts(data: FigureData) -> Row:
                 FROM load_kind SEMI JOIN stored USING (load_id) WHERE system IS NOT NULL {only}
             ) AS systems,
             min(first_local) AS first_local, max(last_local) AS last_local, min(first_utc) AS first_utc,
-            coalesce((SELECT end_utc FROM end_of_data), max(last_utc)) AS last_utc,
+            max(last_utc) AS last_utc,
             coalesce(bool_and(first_utc IS NOT NULL), false) AS in_utc
         FROM timed
     """)
-    return plain_rows(table)[0]
+    [ends] = data.found("end_of_data", "SELECT max(end_utc) AS end_utc FROM found").to_pylist()
+    facts = plain_rows(table)[0]
+    return facts | {"last_utc": ends["end_utc"] or facts["last_utc"]}

@@ -69,11 +69,12 @@ def write_report_page(
     It begins with what is read first; each section has pictures, or the first rows of a table. With an
     earlier report it says what is new and what is gone since then.
     """
-    root, main, failed = _begin(_TITLE, data, store, now)
+    facts = store_facts(data)
+    root, main, failed = _begin(_TITLE, data, store, facts, now)
     filled: dict[str, bool] = {}
     failed += _glance(main, data, filled)
     failed += _sentences(main, data)
-    failed += _kept(root, main, data, now, earlier)
+    failed += _kept(root, main, data, facts, now, earlier)
     for section in report_sections():
         failed += _section(main, data, section, section.first_figures, filled, _short)
     _note_zones(main, data)
@@ -83,7 +84,7 @@ def write_report_page(
 
 def write_owner_pages(data: FigureData, store: str, now: datetime) -> Report:
     """Return one file with a page for each job, with the figures that have rows for it."""
-    root, main, failed = _begin(_OWNERS, data, store, now)
+    root, main, failed = _begin(_OWNERS, data, store, store_facts(data), now)
     try:
         owners = rows_of_owners(data, owned_figures())
     except QueryError as error:
@@ -107,7 +108,7 @@ def write_owner_pages(data: FigureData, store: str, now: datetime) -> Report:
 
 def write_appendix(data: FigureData, store: str, now: datetime) -> Report:
     """Return the appendix of the report: all tables, with the definitions of what they show."""
-    root, main, failed = _begin(_APPENDIX, data, store, now)
+    root, main, failed = _begin(_APPENDIX, data, store, store_facts(data), now)
     _contents(main)
     filled: dict[str, bool] = {}
     for section in report_sections():
@@ -118,12 +119,14 @@ def write_appendix(data: FigureData, store: str, now: datetime) -> Report:
     return Report(written(root), tuple(failed))
 
 
-def _begin(title: str, data: FigureData, store: str, now: datetime) -> tuple[Element, Element, list[str]]:
+def _begin(
+    title: str, data: FigureData, store: str, facts: Row, now: datetime
+) -> tuple[Element, Element, list[str]]:
     """The root and the main part of a page with its head, and a list for what cannot be computed."""
     policy = f"default-src 'none'; style-src '{_digest()}'; base-uri 'none'; form-action 'none'"
     root, body = document(f"{title}: {store}", _METAS, policy, _style())
     main = add(body, "main")
-    _header(main, title, data, store, store_facts(data), now)
+    _header(main, title, data, store, facts, now)
     return root, main, []
 
 
@@ -221,10 +224,10 @@ def _sentences(main: Element, data: FigureData) -> list[str]:
 
 
 def _kept(
-    root: Element, main: Element, data: FigureData, now: datetime, earlier: KeptReport | None
+    root: Element, main: Element, data: FigureData, facts: Row, now: datetime, earlier: KeptReport | None
 ) -> list[str]:
     """Keep what a later report compares, and add the difference to an earlier one."""
-    last = store_facts(data)["last_local"]
+    last = facts["last_local"]
     try:
         kept = keep(data, last and last.date(), now)
     except QueryError as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compared is in the head of a report, whatever sections it has."""
-    shorten_report(monkeypatch, "findings", statements=True)
+    shorten_report(monkeypatch, "findings", statements=True, compared=True)
 
 
 INVENTED = ("high", "An invented weakness <b>", "SYSX", 1, "JOBX", None)

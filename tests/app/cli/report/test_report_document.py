@@ -27,7 +27,7 @@ def test_commands_work(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZSCOPE_STORE", str(zoned_store))
-    shorten_report(monkeypatch, "handshakes", "changes", "data")
+    shorten_report(monkeypatch, "handshakes", "changes", "data", compared=True)
     words = shlex.split(command)
     if "--since" in words:
         assert run("report", "-o", words[words.index("--since") + 1]).exit_code == 0
