@@ -1,4 +1,4 @@
-"""Recorded pages are what a browser shows: without this, statements would be compared with something else."""
+"""Recorded pages are what a browser shows, and have the figures of the statements about the sample data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from streamlit.testing.v1 import AppTest
 from tests.app.changed_queries import ChangedQueries
+from tests.app.dashboard.checked_statements import check_statements_of
 from tests.app.dashboard.conftest import LONGEST_S, draw_page, fine
 from tests.app.dashboard.recorded_pages import PageRecorder
 from tests.pipelines.metrics.statement_stores import STORES, changed_store
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from click.testing import Result
+
+
+def test_statements_have_the_figures_of_their_evidence_their_pages_and_the_report(
+    demo: tuple[Path, Result], tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those about all other stores, in test_statements_on_pages.py."""
+    check_statements_of("the sample data", demo, tmp_path_factory, monkeypatch)
 
 
 def _drawn(name: str, parameters: Mapping[str, str]) -> AppTest:
