@@ -63,7 +63,8 @@ def seen(browser: Browser, server: str) -> Iterator[Seen]:
         asked = [question, WIDTH, HEIGHT]
         reader.page.wait_for_function(f"asked => ({SEEN})(asked)", arg=asked)
         reader.page.wait_for_function(
-            "[...document.querySelectorAll('[data-testid=stVegaLiteChart]')].every(one => one.innerHTML)"
+            "[...document.querySelectorAll('[data-testid=stVegaLiteChart]')]"
+            ".every(one => one.querySelector('svg'))"
         )
         reader.fine()
         return str(reader.page.evaluate(SEEN, asked))
