@@ -89,7 +89,7 @@ def test_pages_name_systems_without_a_time_zone_if_they_show_them(open_page: Ope
     [note] = open_page("ciphers", store).warning
     assert note.value.startswith("rows of SYSA have no time in UTC")
     assert "timezone SYSA=ZONE" in note.value.replace("\\", "")
-    assert not open_page("benchmark", store).warning
+    assert not open_page("fields", store).warning
 
 
 def test_nothing_is_shown_before_sign_in(monkeypatch: pytest.MonkeyPatch, world: Path) -> None:

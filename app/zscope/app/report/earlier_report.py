@@ -6,6 +6,7 @@ and what is gone without the data of that time.
 
 from __future__ import annotations
 
+import json
 from datetime import date, datetime
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -57,8 +58,9 @@ class KeptReport(msgspec.Struct, frozen=True):
     """Severity, what, system, port, job and certificate of each."""
 
     def written(self) -> str:
-        """Return it as JSON without a character that has a meaning in HTML."""
-        return msgspec.json.encode(self).decode().replace("<", r"\u003c")
+        """Return it as JSON of printable ASCII without a character that has a meaning in HTML."""
+        text = json.dumps(msgspec.to_builtins(self), separators=(",", ":"))
+        return text.replace("<", r"\u003c").replace("\x7f", r"\u007f")
 
 
 def keep(data: FigureData, last_day: date | None, now: datetime) -> KeptReport:
