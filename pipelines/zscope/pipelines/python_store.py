@@ -19,10 +19,11 @@ from zscope.pipelines.metrics import (
     MetricQueryError,
     declared,
     metric_names,
+    needed,
     settable,
     statement,
 )
-from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics.narrowing import prepared, steps_named
 from zscope.pipelines.metrics.query_options import (
     KNOWN_SYSTEMS,
     answering,
@@ -226,8 +227,15 @@ class Store:
         """Return the rows of a statement in the SQL of DuckDB. It can name frames of the caller."""
         from duckdb import InvalidInputException
 
+        connection = self._own()
+        made: set[str] = set()
+        for name in steps_named(text):
+            # DuckDB takes seconds to plan several layers of the views of the catalogue.
+            for step in prepared(declared()[name], summarised=has_summaries(connection), made=made):
+                connection.execute(step)
+            made.update(needed(name))
         try:
-            return self._own().sql(text)
+            return connection.sql(text)
         except InvalidInputException as error:
             if "another Connection" in str(error):
                 error.add_note(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_READ = re.compile(r'\b(?:FROM|JOIN)\s+"?(\w+)', re.IGNORECASE)
+
 
 def literal(text: str) -> str:
     """Return a text as an SQL literal.
@@ -19,3 +23,12 @@ def identifier(name: str) -> str:
     '"file"'
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def relations_named(sql: str) -> set[str]:
+    """Return the names that follow FROM or JOIN in a statement: of tables, views, and what it names itself.
+
+    >>> sorted(relations_named('from Hours JOIN "load" USING (system), (SELECT * FROM read_csv(x))'))
+    ['hours', 'load', 'read_csv']
+    """
+    return {name.lower() for name in _READ.findall(sql)}

@@ -124,6 +124,13 @@ def test_every_table_and_metric_can_be_read(store: zs.Store) -> None:
         store.tables["SMF70_CPUS"]
 
 
+def test_statements_read_metrics_as_the_method_does(store: zs.Store) -> None:
+    rows = store.sql("FROM tls_advice ORDER BY ALL").fetchall()
+    assert rows == store.metric("tls_advice").order("ALL").fetchall() != []
+    # What it made for the statement is its own.
+    assert store.sql("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall() == []
+
+
 def test_relations_go_to_all_libraries(store: zs.Store) -> None:
     """The files of the store give the same values in each of them, table by table."""
     import pandas as pd  # type: ignore[import-untyped]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from zscope.app.cli.exits import NothingDoneError
@@ -10,6 +11,7 @@ from zscope.app.cli.output.output_options import OutputFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from duckdb import Statement
 
@@ -43,7 +45,17 @@ def run_statements(
 
 def _results(session: Session, statements: Sequence[Statement], results: list[Rows]) -> Iterator[Rows]:
     for statement in statements:
-        result = session.run(statement)
-        if result is not None:
-            results.append(Rows(result.schema, result.batches))
-            yield results[-1]
+        with _prepared(session, statement):
+            result = session.run(statement)
+            if result is not None:
+                results.append(Rows(result.schema, result.batches))
+                yield results[-1]
+
+
+def _prepared(session: Session, statement: Statement) -> AbstractContextManager[None]:
+    """With the steps of metrics computed: the views of the catalogue take DuckDB seconds to plan."""
+    if not session.reads_metrics(statement):
+        return nullcontext()
+    from zscope.pipelines.metrics.narrowing import prepared_for
+
+    return prepared_for(session, statement.query)

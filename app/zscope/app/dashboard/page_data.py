@@ -20,7 +20,7 @@ from zscope.app.shared.filters import found_sql
 from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 from zscope.pipelines.metrics import declared, metric, needed, statement
 from zscope.pipelines.metrics.metric_statements import settings as period_settings
-from zscope.pipelines.metrics.narrowing import PreparedMetrics
+from zscope.pipelines.metrics.narrowing import PreparedMetrics, steps_named
 from zscope.pipelines.store import catalogue_version, open_reader
 from zscope.pipelines.store.session import Session
 from zscope.schemas.errors import Error
@@ -38,7 +38,6 @@ _AT_ONCE = 4
 """Queries that run at the same time, for all readers together."""
 _CACHE_BYTES = 256 << 20
 _LONGEST_S = 60.0
-_READ = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)")
 _Key = tuple[str, ...]
 
 
@@ -230,15 +229,6 @@ class _PooledSession:
             self.session.run(f"RESET VARIABLE {variable}")
         self.metrics.forget(dependent)
         return rows
-
-
-def steps_named(sql: str) -> set[str]:
-    """Return the metrics and steps that a statement reads.
-
-    >>> sorted(steps_named("SELECT end_utc FROM end_of_data, (FROM load SEMI JOIN run_hour USING (system))"))
-    ['end_of_data', 'run_hour']
-    """
-    return declared().keys() & {*_READ.findall(sql)}
 
 
 def _variable_name(text: str) -> str:

@@ -7,13 +7,14 @@ are created again over them.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed
 from zscope.pipelines.metrics.metric_statements import MetricSelection, moment, settings, view_sql
-from zscope.schemas.sql_text import literal
+from zscope.schemas.sql_text import identifier, literal, relations_named
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
 
@@ -129,6 +130,16 @@ def _day(time: datetime) -> str:
     return f"DATE {literal(time.date().isoformat())}"
 
 
+def steps_named(sql: str) -> list[str]:
+    """Return the metrics and steps that a statement reads, each after those it reads itself.
+
+    >>> steps_named("SELECT end_utc FROM end_of_data, (FROM load SEMI JOIN run_hour USING (system))")
+    ['run_hour', 'end_of_data']
+    """
+    named = relations_named(sql)
+    return [name for name in declared() if name in named]
+
+
 class PreparedMetrics:
     """The metrics that exist in a session, over all data; steps that several of them read are made once."""
 
@@ -148,3 +159,36 @@ class PreparedMetrics:
     def forget(self, names: Iterable[str]) -> None:
         """Make metrics and steps again before they are used."""
         self._made.difference_update(names)
+
+
+@contextmanager
+def prepared_for(session: Session, sql: str) -> Iterator[None]:
+    """Make what the metrics of a statement of a user read, and drop it after its rows were read.
+
+    Whether a table or view of the user, or a variable, is meant with the next statement, is not known here.
+    """
+    steps = steps_named(sql)
+    before = _temporary(session)
+    if before.keys().isdisjoint(set[str]().union(*map(needed, steps))):
+        metrics = PreparedMetrics(session)
+        try:
+            with session.as_one():
+                for name in steps:
+                    metrics.prepare(name)
+                yield
+        finally:
+            for name, kind in _temporary(session).items() - before.items():
+                if name in declared():
+                    session.run(f"DROP {kind} temp.{identifier(name)}")
+    else:
+        yield
+
+
+def _temporary(session: Session) -> dict[str, str]:
+    """The temporary tables and views of a session, with what each is."""
+    result = session.run(
+        "SELECT table_name AS name, 'TABLE' AS kind FROM duckdb_tables() WHERE temporary "
+        "UNION ALL SELECT view_name, 'VIEW' FROM duckdb_views() WHERE temporary AND NOT internal"
+    )
+    assert result is not None, "a query returns rows"
+    return {row["name"].lower(): row["kind"] for batch in result.batches for row in batch.to_pylist()}

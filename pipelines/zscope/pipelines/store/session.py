@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import disk_usage, rmtree
@@ -26,7 +26,7 @@ import pyarrow as pa
 from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.process_lock import try_lock
 from zscope.pipelines.store.sql_sandbox import QueryError, lock_down, refusal, refused_function
-from zscope.schemas.sql_text import identifier
+from zscope.schemas.sql_text import identifier, relations_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -202,6 +202,7 @@ class Session:
         self._spill = spill
         self._seconds = seconds
         self._left = seconds
+        self._as_one = False
         self._runs = 0
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="zscope-sql")
 
@@ -276,7 +277,8 @@ class Session:
             for preparation in parts[:-1]:
                 self.run(preparation)
             statement = parts[-1]
-        self._left = self._seconds
+        if not self._as_one:
+            self._left = self._seconds
         self._runs += 1
         checked = statement
         reader = self._wait(lambda: self._executed(checked, parameters, composed=composed))
@@ -284,6 +286,27 @@ class Session:
             return None
         schema = with_distinct_names(reader.schema)
         return QueryResult(schema, self._batches(reader, schema, self._runs))
+
+    @contextmanager
+    def as_one(self) -> Iterator[None]:
+        """Limit the time of all statements that run inside as that of one."""
+        self._left = self._seconds
+        self._as_one = True
+        try:
+            yield
+        finally:
+            self._as_one = False
+
+    def reads_metrics(self, statement: duckdb.Statement) -> bool:
+        """Whether a query names a view of the catalogue that is computed from others."""
+        named = relations_named(statement.query) if statement.type == duckdb.StatementType.SELECT else ()
+        views = (
+            "SELECT count(*) FROM duckdb_views() WHERE schema_name = 'main' AND list_contains($1, view_name) "
+            "AND view_name NOT IN (SELECT view_name FROM duckdb_views() WHERE schema_name = 'files')"
+        )
+        return bool(named) and self._wait(
+            lambda: self._connection.execute(views, [list(named)]).fetchone() != (0,)
+        )
 
     @property
     def summarised(self) -> bool:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -157,6 +158,31 @@ def test_the_time_limit_exits_with_12_and_keeps_the_output_unchanged(ask: Ask, t
     assert "stopped after 0.3 seconds" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
     assert target.read_text() == "old"
+
+
+MADE = "SELECT count(*) AS n FROM (SELECT table_name FROM duckdb_tables() WHERE temporary UNION ALL "
+MADE += "SELECT view_name FROM duckdb_views() WHERE temporary AND NOT internal)"
+
+
+def test_what_a_metric_reads_is_computed_for_its_statement_alone(ask: Ask) -> None:
+    """A variable, or a table of the user, can change what the next statement means."""
+    result = ask(f"SELECT count(*) AS rows FROM tls_advice; {MADE}; FROM tls_advice", "--format", "table")
+    assert result.exit_code == 0
+    assert re.search(r"\n *n\n[-─]+\n *0\n", result.stdout)
+
+
+def test_tables_of_the_user_are_meant_before_metrics(ask: Ask) -> None:
+    own = "CREATE TEMP TABLE TLS_price AS SELECT 7 AS seven; "
+    assert ask(own + "FROM tls_price").stdout == "seven\n7\n"
+    assert ask("WITH tls_price AS (SELECT 7 AS seven) FROM tls_price").stdout == "seven\n7\n"
+
+
+def test_the_time_limit_counts_the_steps_of_a_metric(ask: Ask) -> None:
+    began = time.monotonic()
+    result = ask("FROM statement", "--timeout", "0.1")
+    assert result.exit_code == 12
+    assert "stopped after 0.1 seconds" in result.stderr
+    assert time.monotonic() - began < 20
 
 
 def test_the_space_for_temporary_files_can_be_limited(ask: Ask) -> None:
