@@ -9,7 +9,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from zscope.pipelines.metrics import creating_views, declared, macros_sql, needed
+from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
+from zscope.pipelines.metrics.catalogue_views import creating_views
 from zscope.pipelines.runs.read import RUN_SCHEMA
 from zscope.pipelines.store.history import HISTORY_SCHEMAS
 from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables
@@ -33,10 +34,11 @@ def table_schema(name: str) -> pa.Schema:
 
 
 @cache
-def catalogue() -> duckdb.DuckDBPyConnection:
+def catalogue(*, layered: bool = False) -> duckdb.DuckDBPyConnection:
     """The catalogue of a store without data, in memory: empty tables, filled reference tables, all views.
 
-    It is built once. Cases work on a cursor of it, in a transaction that is rolled back.
+    It is built once. Cases work on a cursor of it, in a transaction that is rolled back. A `layered` one has
+    views that read the views below them, for cases that replace a step.
     """
     connection = duckdb.connect(config={"threads": "1"})  # for a few rows, several only cost time
     connection.execute(macros_sql())
@@ -44,16 +46,17 @@ def catalogue() -> duckdb.DuckDBPyConnection:
         connection.execute(create_table(table, without_dictionaries(table_schema(table)))[0])
     for table, rows in reference_tables().items():
         _append(connection, table, rows)
-    for statement in creating_views():
+    for statement in creating_views(view_sql if layered else None):
         connection.execute(statement)
     return connection
 
 
 def database(name: str, given: Mapping[str, Sequence[Row]]) -> duckdb.DuckDBPyConnection:
+    layered = not (given.keys() - {name}).isdisjoint(declared())
     try:
-        return _database(catalogue(), name, given)
+        return _database(catalogue(layered=layered), name, given)
     except duckdb.TransactionException:  # a fixture has changed the same table and is still open
-        return _database(catalogue.__wrapped__(), name, given)
+        return _database(catalogue.__wrapped__(layered=layered), name, given)
 
 
 def _database(

@@ -25,10 +25,10 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def relations_named(sql: str) -> set[str]:
+def relations_named(sql: str) -> list[str]:
     """Return the names that follow FROM or JOIN in a statement: of tables, views, and what it names itself.
 
-    >>> sorted(relations_named('from Hours JOIN "load" USING (system), (SELECT * FROM read_csv(x))'))
+    >>> relations_named('from Hours JOIN "load" USING (system), (SELECT * FROM read_csv(x))')
     ['hours', 'load', 'read_csv']
     """
-    return {name.lower() for name in _READ.findall(sql)}
+    return [name.lower() for name in _READ.findall(sql)]

@@ -6,7 +6,6 @@ The file macros.sql contains the expressions that several metrics share.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics.declarations import (
     DIGEST_COLUMN,
@@ -24,9 +23,6 @@ from zscope.pipelines.metrics.metric_statements import (
     view_sql,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 RUNS = "run"
 """The table of the benchmark runs. It comes from runs.toml, not from loaded data."""
 
@@ -38,7 +34,6 @@ __all__ = [
     "MetricParameter",
     "MetricQueryError",
     "MetricSelection",
-    "creating_views",
     "declared",
     "macros_sql",
     "metric",
@@ -116,19 +111,3 @@ def steps_of_computed() -> tuple[str, ...]:
     computed = [name for name, declaration in declared().items() if declaration.computed_by]
     below = {step for name in computed for step in needed(name)}
     return tuple(name for name in stored_names() if name in below)
-
-
-def creating_views() -> Iterator[str]:
-    """Return the statements that create the views of all metrics and steps, in the order to run them.
-
-    When a view is created, DuckDB plans all views below it, which takes seconds for all together. Therefore
-    they are created over empty tables with the declared columns, the upper views first, and each table is
-    then replaced by its view.
-    """
-    metrics = tuple(declared().values())
-    for metric in metrics:
-        columns = ", ".join(f"{column.name} {column.type}" for column in metric.view_columns)
-        yield f"CREATE TABLE {metric.name} ({columns})"
-    for metric in reversed(metrics):
-        yield f"DROP TABLE {metric.name}"
-        yield f"CREATE VIEW {metric.name} AS {view_sql(metric)}"

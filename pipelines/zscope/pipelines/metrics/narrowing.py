@@ -136,7 +136,7 @@ def steps_named(sql: str) -> list[str]:
     >>> steps_named("SELECT end_utc FROM end_of_data, (FROM load SEMI JOIN run_hour USING (system))")
     ['run_hour', 'end_of_data']
     """
-    named = relations_named(sql)
+    named = {*relations_named(sql)}
     return [name for name in declared() if name in named]
 
 

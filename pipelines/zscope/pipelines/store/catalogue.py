@@ -23,7 +23,6 @@ import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.metrics import (
-    creating_views,
     declared,
     macros_sql,
     needed,
@@ -31,6 +30,7 @@ from zscope.pipelines.metrics import (
     stored_names,
     view_sql,
 )
+from zscope.pipelines.metrics.catalogue_views import catalogue_view_sql, creating_views, whole_views
 from zscope.pipelines.metrics.narrowing import FILES
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
@@ -61,7 +61,7 @@ from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import DAY, added_columns, running_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.commits import DataFile
@@ -282,6 +282,13 @@ def _create_stored_steps(
                 changed.append(view)
         up_to = max((file.load_id for file in files), default=0)
         notes[name] = f" Stored rows, computed up to load {up_to}." if files and not days else ""
+    whole = _whole_views(statements)
+    changed += [
+        name
+        for name, text in whole.items()
+        if existing.get(name, catalogue_view_sql(declared()[name])) != text
+    ]
+    statements |= whole
     with _empty_inputs(connection, [name for name in changed if name in declared()]):
         for view in changed:
             connection.execute(f"CREATE OR REPLACE VIEW {view} AS {statements[view]}")
@@ -290,6 +297,12 @@ def _create_stored_steps(
             connection.execute("; ".join(view_comments(name)))
         connection.execute(f"COMMENT ON VIEW {name} IS {literal(declared()[name].meaning + note)}")
     return statements
+
+
+def _whole_views(statements: Mapping[str, str]) -> dict[str, str]:
+    """Return the statements of the views that have the SQL of all steps below them, except of stored ones."""
+    read = {name for name in stored_names() if f"{FILES}.{name}" in statements}
+    return {name: catalogue_view_sql(declared()[name], read) for name in whole_views()}
 
 
 @contextmanager

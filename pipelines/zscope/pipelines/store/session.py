@@ -304,9 +304,7 @@ class Session:
             "SELECT count(*) FROM duckdb_views() WHERE schema_name = 'main' AND list_contains($1, view_name) "
             "AND view_name NOT IN (SELECT view_name FROM duckdb_views() WHERE schema_name = 'files')"
         )
-        return bool(named) and self._wait(
-            lambda: self._connection.execute(views, [list(named)]).fetchone() != (0,)
-        )
+        return bool(named) and self._wait(lambda: self._connection.execute(views, [named]).fetchone() != (0,))
 
     @property
     def summarised(self) -> bool:
