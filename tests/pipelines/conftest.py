@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.sample_stores import loaded_sample, loaded_systems, loaded_world
+from tests.sample_stores import loaded_sample, loaded_systems, loaded_world, summarised_world
 
 from zscope.pipelines.metrics import declared, view_sql
 from zscope.pipelines.store import open_reader
@@ -27,6 +27,12 @@ def sample_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def world_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small world with its runs; read-only."""
     return loaded_world(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def summarised_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small world with stored rows of all steps, as stores of users have them; read-only."""
+    return summarised_world(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -19,11 +19,10 @@ from zscope.pipelines.metrics import (
     MetricQueryError,
     declared,
     metric_names,
-    needed,
     settable,
     statement,
 )
-from zscope.pipelines.metrics.narrowing import prepared, steps_named
+from zscope.pipelines.metrics.narrowing import prepare, prepared, steps_named
 from zscope.pipelines.metrics.query_options import (
     KNOWN_SYSTEMS,
     answering,
@@ -228,12 +227,8 @@ class Store:
         from duckdb import InvalidInputException
 
         connection = self._own()
-        made: set[str] = set()
-        for name in steps_named(text):
-            # DuckDB takes seconds to plan several layers of the views of the catalogue.
-            for step in prepared(declared()[name], summarised=has_summaries(connection), made=made):
-                connection.execute(step)
-            made.update(needed(name))
+        # DuckDB takes seconds to plan several layers of the views of the catalogue.
+        prepare(connection, steps_named(text))
         try:
             return connection.sql(text)
         except InvalidInputException as error:

@@ -17,6 +17,7 @@ from tests.pipelines.stores import load
 from tests.samples.world_reading import SLOW, write
 
 from zscope.pipelines.ingest import IngestOptions, row_selection
+from zscope.pipelines.metrics.narrowing import prepare
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
 from zscope.samples.world import WorldRecipe
@@ -192,32 +193,33 @@ def answers(
             content = (world / "smf" / f"{system}.smf").read_bytes()
             (folder / f"{system}.smf").write_bytes(fault.dump(system, content))
         load(folder / "store", *(folder / f"{system}.smf" for system in SYSTEMS), how=options)
-        found[name] = [answer(name, system, folder / "store", manifest) for system in SYSTEMS]
+        with open_reader(folder / "store") as connection:
+            prepare(connection, ["tls_price", "handshake_mix", "tls_posture", "cpu_interval"])
+            found[name] = [answer(name, system, connection, manifest) for system in SYSTEMS]
     return found
 
 
-def answer(fault: str, system: str, store: Path, manifest: dict[str, Any]) -> Answer:
+def answer(fault: str, system: str, connection: DuckDBPyConnection, manifest: dict[str, Any]) -> Answer:
     shown = FAULTS[fault].name(system)
-    with open_reader(store) as connection:
-        (price,) = (
-            connection.execute(
-                """SELECT low_cpu_s_per_day AS low, high_cpu_s_per_day AS high, covered_pct, status,
-                    why, sentence
-                FROM tls_price WHERE system = ? AND shared_by = 'system' AND part = 'TLS'""",
-                [shown],
-            )
-            .to_arrow_table()
-            .to_pylist()
+    (price,) = (
+        connection.execute(
+            """SELECT low_cpu_s_per_day AS low, high_cpu_s_per_day AS high, covered_pct, status,
+                why, sentence
+            FROM tls_price WHERE system = ? AND shared_by = 'system' AND part = 'TLS'""",
+            [shown],
         )
-        full, resumed = counts_of(
-            connection, "sum(full_handshakes), sum(resumed_handshakes)", "handshake_mix", shown
-        )
-        unprotected, connections = counts_of(
-            connection, "sum(unprotected_connections), sum(connections)", "tls_posture", shown
-        )
-        intervals, cpu_us = counts_of(
-            connection, "count(*), round(1000000 * sum(cpu_s))::BIGINT", "cpu_interval", shown
-        )
+        .to_arrow_table()
+        .to_pylist()
+    )
+    full, resumed = counts_of(
+        connection, "sum(full_handshakes), sum(resumed_handshakes)", "handshake_mix", shown
+    )
+    unprotected, connections = counts_of(
+        connection, "sum(unprotected_connections), sum(connections)", "tls_posture", shown
+    )
+    intervals, cpu_us = counts_of(
+        connection, "count(*), round(1000000 * sum(cpu_s))::BIGINT", "cpu_interval", shown
+    )
     days = [day["handshakes"] for day in manifest["days"][system].values() if "handshakes" in day]
     truth = {
         kind: sum(day.get(kind, 0) for day in days) for kind in ("full", "abbreviated", "failed", "none")

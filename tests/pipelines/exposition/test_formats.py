@@ -198,7 +198,7 @@ WITHOUT_ROWS = {"run_proposal"}
 def test_real_metrics_are_the_same_in_all_formats(name: str, request: pytest.FixtureRequest) -> None:
     """Except for the last digits: the order of additions in DuckDB varies."""
     others = name.startswith(("mq_", "zvm_", "ztpf_"))
-    store: Path = request.getfixturevalue("systems_store" if others else "world_store")
+    store: Path = request.getfixturevalue("systems_store" if others else "summarised_store")
 
     def written(writer: OpenMetrics | Otlp, *, newest: bool = False) -> int:
         def opened() -> Session:

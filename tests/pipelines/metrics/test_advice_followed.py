@@ -15,8 +15,7 @@ from tests.pipelines.metrics.conftest import GENERATED, load_world
 from tests.pipelines.metrics.exact_advice import connection_cpu, cost_of, network_of
 
 from zscope.pipelines.estimate.what_if import PriceRange, changed_price
-from zscope.pipelines.metrics import metric
-from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics.narrowing import prepare
 from zscope.pipelines.store import open_reader
 from zscope.samples.world.cost import FULL_KINDS, SIDES
 
@@ -60,10 +59,9 @@ def loaded(recipe: WorldRecipe, folder: Path) -> Mapping[str, list[Row]]:
     """Write and load a world, and return the rows of the metrics."""
     load_world(recipe, folder)
     rows = {}
-    for name in METRICS:
-        with open_reader(folder / "store") as connection:
-            for sql in prepared(metric(name)):
-                connection.execute(sql)
+    with open_reader(folder / "store") as connection:
+        prepare(connection, METRICS)
+        for name in METRICS:
             found = connection.execute(f"FROM {name}")
             columns = [column[0] for column in found.description or ()]
             rows[name] = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]

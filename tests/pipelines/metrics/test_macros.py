@@ -28,6 +28,12 @@ METRICS_WITH_MACROS = sorted(
 )
 QUICK = [name for name in METRICS_WITH_MACROS if len(needed(name)) < 100]
 """Without those that read most steps: DuckDB plans `statement` for eight seconds."""
+ABOVE_ALL = [
+    name
+    for name in METRICS_WITH_MACROS
+    if not any(name in needed(other) for other in METRICS_WITH_MACROS if other != name)
+]
+"""Those that no other one reads: their views contain the SQL of all others."""
 ONE_OF_EACH = sorted(
     {
         min(possible, key=lambda name: len(needed(name)))
@@ -60,7 +66,7 @@ def test_a_macro_is_used(macro: str) -> None:
     "names",
     [
         pytest.param(ONE_OF_EACH, id="one of each macro"),
-        pytest.param(METRICS_WITH_MACROS, id="all", marks=pytest.mark.deep),
+        pytest.param(ABOVE_ALL, id="all", marks=pytest.mark.deep),
     ],
 )
 def test_a_client_that_attaches_the_catalogue_can_query_the_views(

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, needed
 from zscope.pipelines.metrics.metric_statements import MetricSelection, moment, settings, view_sql
+from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.schemas.sql_text import identifier, literal, relations_named
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    import duckdb
 
     from zscope.pipelines.metrics.declarations import Metric
     from zscope.pipelines.store.session import Session
@@ -128,6 +131,17 @@ def _conditions(table: str, selection: MetricSelection, metric: Metric) -> Itera
 
 def _day(time: datetime) -> str:
     return f"DATE {literal(time.date().isoformat())}"
+
+
+def prepare(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+    """Make metrics and the steps they read in a connection to a catalogue, over all data."""
+    summarised = has_summaries(connection)
+    made: set[str] = set()
+    for name in names:
+        if name not in made:
+            for text in prepared(declared()[name], summarised=summarised, made=made):
+                connection.execute(text)
+            made.update(needed(name))
 
 
 def steps_named(sql: str) -> list[str]:
