@@ -402,7 +402,7 @@ def _toml_seeds(*paths: str) -> tuple[bytes, ...]:
 def _store() -> Path:
     """Return a store with the sample dump and reports."""
     store = folder() / "store"
-    settings = Settings().merge(["+01:00"])
+    settings = Settings(summarise_from_rows=0).merge(["+01:00"])
     ingest(
         store,
         [SAMPLE / "smf-sample.bin", SAMPLE / "reports"],

@@ -17,7 +17,7 @@ from zscope.pipelines.store.folder import DamagedStoreError
 
 @pytest.mark.deep
 def test_store_equals_the_model_after_each_change(tmp_path: Path) -> None:
-    report = soak(tmp_path, 0.2, 1)
+    report = soak(tmp_path, 0.05, 1)
     assert sum(report.done.values()) == report.points[-1].operations >= 1
     assert min(report.reads.values()) > 0
     assert report.problems() == []
@@ -26,7 +26,7 @@ def test_store_equals_the_model_after_each_change(tmp_path: Path) -> None:
 
 @pytest.mark.deep
 def test_each_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model, "MANY_FILES", 500)  # make soak loads thousands
+    monkeypatch.setattr(model, "MANY_FILES", 120)  # make soak loads thousands
     subject = Soak(tmp_path, 3)
     for operation in subject.operations():
         subject.round(operation)

@@ -193,7 +193,7 @@ def test_none_is_seen_where_clocks_agree(spaces: bool) -> None:
         for world in SPACE_WORLDS.values()
         if world.days <= 14 and not world.clock_minutes and not world.spaces_late_minutes
     ]
-    results = [estimate_costs(measured(world, seed, spaces=spaces)) for world in worlds for seed in (1, 2, 3)]
+    results = [estimate_costs(measured(world, seed, spaces=spaces)) for world in worlds for seed in (1, 2)]
     assert sum(map(agree, results)) >= 0.98 * len(results)
 
 
@@ -203,6 +203,6 @@ def test_none_is_seen_with_other_work(share: float | None) -> None:
     """Daily curves, batch, spikes, shifts of the level, and work that follows the connections."""
     names = [name for name in WORLDS if name != "at the limit"]
     results = [
-        estimate_costs(each) for name in names for each in replicates(changed(name), 5, tls_share=share)
+        estimate_costs(each) for name in names for each in replicates(changed(name), 3, tls_share=share)
     ]
     assert sum(map(agree, results)) >= 0.98 * len(results)

@@ -179,14 +179,16 @@ def test_lines_are_shorter_than_the_limit_of_the_collector(tmp_path: Path) -> No
     assert sorted(p.value for p in points if p.metric["name"] == "zscope.small.calls") == list(range(2000))
 
 
-HOURS = MetricSelection(begin=datetime(2026, 3, 10, 9, tzinfo=UTC), end=datetime(2026, 3, 10, 15, tzinfo=UTC))
+HOURS = MetricSelection(begin=datetime(2026, 3, 10, 9, tzinfo=UTC), end=datetime(2026, 3, 10, 11, tzinfo=UTC))
 PARTS = {
     "address_space_cpu": HOURS,
     "connection_count": HOURS,
+    "cpu_per_transaction": HOURS,
     "run_comparison": MetricSelection(where="measure = 'latency'"),
     "service_class_cpu": HOURS,
+    "tls_posture": HOURS,
 }
-"""A part of metrics with 50,000 samples and more, which take long to read; all labels occur in it."""
+"""A part of metrics with many samples, which take long to read; all labels occur in it."""
 WITHOUT_NUMBERS = {"best_practice_check", "run_plan"}
 """Metrics that have no series: `test_series.py` reads the message."""
 WITHOUT_ROWS = {"run_proposal"}

@@ -16,7 +16,7 @@ import pytest
 from tests.app.cli.nightly.nights import LOAD, MOVE, OTHER, SMALL, NightFolder, codes, step
 from tests.pipelines.store.forked import printed_by, program
 
-KILLS = 12
+KILLS = 8
 LONGEST_S = 1200
 """On a very busy machine."""
 
