@@ -175,12 +175,12 @@ def _dumbbell(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], fou
 
 
 def _list(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> None:
-    """One item for each row: its name, its amount, and a note below them."""
+    """One item for each row: its amount, its name, and a note below them."""
     listed = add(figure, "ul")
     for row in rows:
         item = add(listed, "li")
-        add(item, "b", name_of(chart, row))
-        add_text(item, f": {amount_of(chart, row)}")
+        add(item, "b", amount_of(chart, row))
+        add_text(item, f" {name_of(chart, row)}")
         if chart.note and (note := shown(row[chart.note], chart.note)):
             add(item, "p", note, class_="note")
 

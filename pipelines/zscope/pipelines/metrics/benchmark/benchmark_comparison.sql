@@ -83,6 +83,9 @@ SELECT
     (
         CASE
             WHEN quantifier = 'becomes' THEN concat_ws(' ', quantifier, published_direction)
+            -- Printed as levels, measured as a change: what change agrees follows from the levels.
+            WHEN there IS NULL AND axis <> 'ratio' AND accepted_low < accepted_high
+                THEN format('{:.1f} to {:.1f} %', accepted_low, accepted_high)
             WHEN there IS NULL OR verdict = 'other machine' OR axis = 'ratio' THEN split_part(as_printed, ', ', 1)
             ELSE concat_ws(' ', nullif(quantifier, 'range'), format('{:g} %', there))
         END
