@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, needed, view_sql
+from zscope.pipelines.metrics import declared, metric_names, needed, view_sql
 from zscope.pipelines.metrics.narrowing import is_event_table
 from zscope.schemas.sql_text import relations_named
 
@@ -38,15 +38,15 @@ _MANY_READINGS = 200
 
 @cache
 def whole_views() -> tuple[str, ...]:
-    """Return the views that have the SQL of all steps below them.
+    """Return the metrics whose views have the SQL of all steps below them.
 
     DuckDB plans a view again wherever it is read, and takes more than the sum for several layers of views.
     Rows of events stay in views: what is read twice DuckDB may keep in memory, and of events there are
-    millions.
+    millions. Steps stay as they are, too: each such view is written again by every load.
     """
     return tuple(
         name
-        for name in declared()
+        for name in metric_names()
         if _readings(name) > _MANY_READINGS and not any(map(is_event_table, needed(name, stored=True)))
     )
 
