@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from typing import TYPE_CHECKING
 
 from zscope.app.cli.exits import NothingDoneError
@@ -10,7 +10,7 @@ from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.output_options import OutputFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
     from contextlib import AbstractContextManager
 
     from duckdb import Statement
@@ -35,15 +35,16 @@ def run_statements(
             "run one at a time, or add --format table"
         )
     results: list[Rows] = []
-    running = _results(session, statements, results)
-    if queries:
-        output.write_all(running)
-    else:
-        list(running)
+    # Closed here, not when it is collected: by then the session has ended.
+    with closing(_results(session, statements, results)) as running:
+        if queries:
+            output.write_all(running)
+        else:
+            list(running)
     return results
 
 
-def _results(session: Session, statements: Sequence[Statement], results: list[Rows]) -> Iterator[Rows]:
+def _results(session: Session, statements: Sequence[Statement], results: list[Rows]) -> Generator[Rows]:
     for statement in statements:
         with _prepared(session, statement):
             result = session.run(statement)

@@ -209,9 +209,11 @@ def test_ctrl_c_exits_with_12_and_keeps_the_output_unchanged(store: Path, tmp_pa
 
 
 @pytest.mark.deep
-def test_a_closed_pipe_is_not_an_error(store: Path) -> None:
+@pytest.mark.parametrize("rows", ["range(100000000000)", *deep("range(100000000000) JOIN tls_price ON true")])
+def test_a_closed_pipe_is_not_an_error(store: Path, rows: str) -> None:
+    """Also if steps of a metric were made for the statement, and are dropped."""
     with subprocess.Popen(
-        [*ZSCOPE, "sql", "--store", store, "SELECT * FROM range(100000000000)"],
+        [*ZSCOPE, "sql", "--store", store, f"SELECT range FROM {rows}"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as running:
