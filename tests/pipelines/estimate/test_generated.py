@@ -93,7 +93,7 @@ def test_only_the_days_of_the_periods_are_read(tmp_path: Path) -> None:
     end = start + timedelta(days=105)
     mix = {RecordKind.ZERT_DETAIL: 0.66, RecordKind.RMF_CPU: 0.34}
     path = tmp_path / "long.smf"
-    path.write_bytes(generated(Recipe(records=12_000, mix=mix, systems=systems, start=start, end=end)))
+    path.write_bytes(generated(Recipe(records=30_000, mix=mix, systems=systems, start=start, end=end)))
     options = IngestOptions(selection=row_selection(None), settings=Settings().merge(["+00:00"]))
     load(tmp_path / "store", path, how=options)
     with open_reader(tmp_path / "store") as connection:

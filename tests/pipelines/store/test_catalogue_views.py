@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tests.pipelines.metric_world import catalogue
 
 from zscope.pipelines.metrics import declared, needed, stored_names, view_sql
 from zscope.pipelines.metrics.catalogue_views import catalogue_view_sql
+from zscope.pipelines.store import open_reader
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_view_over_many_steps_contains_each_of_them_once() -> None:
@@ -26,3 +32,18 @@ def test_a_client_without_preparation_plans_the_statements_as_a_tree_of_few_part
     rows = catalogue().execute("EXPLAIN FROM statement").fetchall()
     whole = catalogue().execute("EXPLAIN FROM tls_price").fetchall()
     assert len(rows[0][1]) < 60 * len(whole[0][1])
+
+
+def test_a_view_that_is_made_again_keeps_its_comments(summarised_store: Path) -> None:
+    """With stored rows, the views over many steps are others than those of an empty catalogue."""
+    asked = "SELECT comment FROM duckdb_{} WHERE {} = 'statement' AND schema_name = 'main'"
+    with open_reader(summarised_store) as connection:
+        assert connection.execute(asked.format("views()", "view_name")).fetchall() == [
+            (declared()["statement"].meaning,)
+        ]
+        columns = connection.execute(asked.format("columns()", "table_name")).fetchall()
+        assert all(comment for (comment,) in columns)
+        assert len(columns) == len(declared()["statement"].view_columns)
+        text = connection.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'statement'").fetchall()
+        assert "handshake_hour AS (" in text[0][0]
+        assert "cpu_slot AS (" not in text[0][0]

@@ -61,7 +61,7 @@ from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import DAY, added_columns, running_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.commits import DataFile
@@ -282,27 +282,27 @@ def _create_stored_steps(
                 changed.append(view)
         up_to = max((file.load_id for file in files), default=0)
         notes[name] = f" Stored rows, computed up to load {up_to}." if files and not days else ""
-    whole = _whole_views(statements)
-    changed += [
-        name
-        for name, text in whole.items()
-        if existing.get(name, catalogue_view_sql(declared()[name])) != text
-    ]
-    statements |= whole
+    read = {name for name in stored_names() if f"{FILES}.{name}" in statements}
+    made_by = dict.fromkeys(whole_views(), _reading(read))
+    changed += [name for name, text in made_by.items() if existing.get(name, _reading(())) != text]
     with _empty_inputs(connection, [name for name in changed if name in declared()]):
         for view in changed:
-            connection.execute(f"CREATE OR REPLACE VIEW {view} AS {statements[view]}")
-    for name, note in notes.items():
+            text = statements.get(view) or catalogue_view_sql(declared()[view], read)
+            connection.execute(f"CREATE OR REPLACE VIEW {view} AS {text}")
+    for name in (*notes, *made_by):
         if name in changed:
             connection.execute("; ".join(view_comments(name)))
+    for name, note in notes.items():
         connection.execute(f"COMMENT ON VIEW {name} IS {literal(declared()[name].meaning + note)}")
-    return statements
+    return statements | made_by
 
 
-def _whole_views(statements: Mapping[str, str]) -> dict[str, str]:
-    """Return the statements of the views that have the SQL of all steps below them, except of stored ones."""
-    read = {name for name in stored_names() if f"{FILES}.{name}" in statements}
-    return {name: catalogue_view_sql(declared()[name], read) for name in whole_views()}
+def _reading(steps: Iterable[str]) -> str:
+    """Return what a view that has the SQL of all steps below it is made by: its text is that of these steps.
+
+    The text itself is a hundred kilobytes, and would be in the catalogue a second time.
+    """
+    return f"reads the stored rows of {', '.join(sorted(steps)) or 'no step'}"
 
 
 @contextmanager
