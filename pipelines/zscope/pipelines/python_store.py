@@ -223,7 +223,10 @@ class Store:
         return duckdb_source(cast("duckdb.DuckDBPyRelation", anew), schema)
 
     def sql(self, text: str) -> duckdb.DuckDBPyRelation:
-        """Return the rows of a statement in the SQL of DuckDB. It can name frames of the caller."""
+        """Return the rows of a statement in the SQL of DuckDB. It can name frames of the caller.
+
+        What metrics after FROM and JOIN read is computed at once, the statement when its rows are read.
+        """
         from duckdb import InvalidInputException
 
         connection = self._own()
