@@ -23,10 +23,14 @@ from tests.pipelines.ingest.comparing import (
 )
 from tests.pipelines.stores import load, rows_of
 
+from zscope.pipelines.ingest import commit_new_rows, decoding
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from zscope.pipelines.ingest.duplicates import Duplicates, StoreBefore
+    from zscope.pipelines.store.parquet_files import StagedFile
 
 
 @pytest.mark.deep
@@ -92,3 +96,22 @@ def test_dump_that_contains_itself_twice(fresh: Fresh, clean: Clean, place: Path
     assert rows_of(store) == clean(data)
     load(store, write(path, data + data + data))
     assert rows_of(store) == clean(data)
+
+
+def test_records_of_one_dump_are_compared_where_memory_can_be_written_to_disk(
+    fresh: Fresh, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written_in: list[Path] = []
+    compared = commit_new_rows.remove_duplicates
+
+    def remove_duplicates(before: StoreBefore, staged: list[StagedFile], work: Path) -> Duplicates:
+        (work / "spill").mkdir()  # as DuckDB does, which makes no folder above it
+        written_in.append(work)
+        return compared(before, staged, work)
+
+    monkeypatch.setattr(commit_new_rows, "remove_duplicates", remove_duplicates)
+    monkeypatch.setattr(decoding, "FEW_ROWS_BYTES", 0)  # rows of the dump are written as they are decoded
+    store = fresh()
+    load(store, write(place / "all.smf", dump()))
+    assert written_in
+    assert not any(work.exists() for work in written_in)

@@ -237,6 +237,8 @@ class LoadBatch:
         if not settled:
             return
         work = self._context.folder.stage / f"batch-{settled[0].load.load_id}"
+        # DuckDB makes the last folder of a path where it writes what memory cannot hold, and not those above.
+        work.mkdir(parents=True, exist_ok=True)
         try:
             self._commit(settled, work)
         finally:
