@@ -59,7 +59,7 @@ def _folder(tmp_path: Path, record: str, codes: str = "", *, start: str = HEADER
     (tmp_path / "codes").mkdir()
     (tmp_path / "layouts" / "sources.toml").write_text('[s]\ntitle = "S"\n')
     (tmp_path / "layouts" / "smf_header.toml").write_text(
-        _section("header", FIELD.replace("N", "SMFxLEN"), None)
+        _section("header", FIELD.replace("N", "SMFxLEN"), None) + _section("extended_header", triplet=None)
     )
     (tmp_path / "layouts" / "record.toml").write_text('type = 1\nsubtype = 2\ntitle = "R"\n' + start + record)
     (tmp_path / "codes" / "codes.toml").write_text(codes)

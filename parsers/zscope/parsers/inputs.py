@@ -422,7 +422,7 @@ INVENTORY_SCHEMA = pa.schema(
         ("system", pa.string()),
         ("report", pa.string()),
         ("source", pa.string()),
-        ("record_type", pa.uint8()),
+        ("record_type", pa.uint16()),
         ("record_subtype", pa.uint16()),
         ("records", pa.uint64()),
         ("spanned", pa.uint64()),

@@ -65,6 +65,7 @@ class Code(StrEnum):
     SEGMENT_ORDER = "segment-order"
     RECORD_TOO_LONG = "record-too-long"
     RECORD_TOO_SHORT = "record-too-short"
+    EXTENDED_HEADER = "extended-header"
     TRAILER_MISSING = "trailer-missing"
     TRIPLETS_OUTSIDE = "triplets-outside"
     SECTION_OUTSIDE = "section-outside"

@@ -205,6 +205,8 @@ class Selection:
         return not self.types or (record_type, None) in self.types or (record_type, subtype) in self.types
 
 
+GREATEST_TYPE = 2047
+"""Of records with an extended header."""
 _ITEM = re.compile(r"\s*([A-Za-z_]\w*|\d+)\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])?\s*(?:,|$)")
 
 
@@ -261,8 +263,8 @@ def parse(text: str | Iterable[str] | None) -> Selection:
 
 
 def _types(number: int, inner: str | None) -> set[tuple[int, int | None]]:
-    if number > 255:
-        raise SelectionError(f"{number} is not a record type: record types range from 0 to 255")
+    if number > GREATEST_TYPE:
+        raise SelectionError(f"{number} is not a record type: record types range from 0 to {GREATEST_TYPE}")
     if inner is None:
         return {(number, None)}
     subtypes: set[tuple[int, int | None]] = set()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from zscope.schemas.code_tables import CipherSuite, cipher_suites
-    from zscope.schemas.load import catalog, standard_header
+    from zscope.schemas.load import catalog, extended_header, standard_header
     from zscope.schemas.model import (
         Catalog,
         CodeTable,
@@ -45,6 +45,7 @@ __all__ = [
     "TripletArea",
     "catalog",
     "cipher_suites",
+    "extended_header",
     "standard_header",
 ]
 
@@ -52,6 +53,7 @@ _MODULES = {
     "CipherSuite": "code_tables",
     "cipher_suites": "code_tables",
     "catalog": "load",
+    "extended_header": "load",
     "standard_header": "load",
 }
 """The modules of some names; the others are in `model`."""

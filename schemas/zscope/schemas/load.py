@@ -14,6 +14,7 @@ import msgspec
 from zscope.schemas.code_tables import read_code_tables
 from zscope.schemas.declared import Declared, TomlFile
 from zscope.schemas.model import (
+    EXTENDED_HEADER,
     HEADER,
     TRIPLET_BYTES,
     Catalog,
@@ -120,7 +121,7 @@ def read_catalog(folder: Traversable) -> Catalog:
     """Read every declaration below a folder (`layouts`, `codes`)."""
     layouts = {file.name: file for file in _toml_files(folder / "layouts")}
     sources = layouts.pop("sources.toml").typed(dict[str, SourceDeclaration])
-    header = _standard_header(layouts.pop("smf_header.toml"))
+    header, _ = _headers(layouts.pop("smf_header.toml"))
     families = {f"{file.content.get('common')}.toml" for file in layouts.values()}
     records: dict[tuple[int, int | None], RecordLayout] = {}
     for name, file in layouts.items():
@@ -140,17 +141,27 @@ def _toml_files(folder: Traversable) -> list[TomlFile]:
     return [TomlFile.read(file) for file in sorted(found, key=lambda file: file.name)]
 
 
-@cache
 def standard_header() -> Section:
     """Return the standard header, which all layouts inherit, without reading all other declarations."""
-    return _standard_header(TomlFile.read(files("zscope.schemas") / "layouts" / "smf_header.toml"))
+    return _installed_headers()[0]
 
 
-def _standard_header(file: TomlFile) -> Section:
+def extended_header() -> Section:
+    """Return the header that follows the standard one in records whose type does not fit into one byte."""
+    return _installed_headers()[1]
+
+
+@cache
+def _installed_headers() -> tuple[Section, Section]:
+    return _headers(TomlFile.read(files("zscope.schemas") / "layouts" / "smf_header.toml"))
+
+
+def _headers(file: TomlFile) -> tuple[Section, Section]:
+    """Return the standard header and the extended one."""
     sections = file.typed(FamilyFile, _with_proofs(file.content)).section
-    if [section.key for section in sections] != [HEADER]:
-        raise file.error(("section",), f"expected one section, with the key {HEADER}")
-    return sections[0]
+    if [section.key for section in sections] != [HEADER, EXTENDED_HEADER]:
+        raise file.error(("section",), f"expected two sections, with the keys {HEADER} and {EXTENDED_HEADER}")
+    return sections[0], sections[1]
 
 
 def family_triplets(common: str) -> TripletArea:

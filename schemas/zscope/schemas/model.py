@@ -33,6 +33,8 @@ def unit_in(column: str) -> str:
 
 HEADER = "header"
 """Key of the section at the start of every record."""
+EXTENDED_HEADER = "extended_header"
+"""Key of the section after it in records whose type does not fit into one byte."""
 
 
 class Format(StrEnum):

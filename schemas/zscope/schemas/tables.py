@@ -55,6 +55,9 @@ SOURCE = RecordColumn(
 """Only in tables that reports fill as well."""
 SMF_SOURCE = "smf"
 
+RECORD_TYPE = _added("record_type", 2, "Record type; that of the extended header where a record has one.")
+"""In the tables of records of any type."""
+
 RECORD_TABLE = "smf_record"
 """One row per record of any type: its header."""
 RAW_TABLE = "smf_raw"
@@ -79,14 +82,18 @@ def columns_of(table: str) -> tuple[RecordColumn, ...]:
     """
     header = catalog().header
     if table == RECORD_TABLE:
-        return (RECORD_NO, RECORD_OFFSET, *(RecordColumn(f, header) for f in header.columns))
+        return (RECORD_NO, RECORD_OFFSET, *(_of_any_type(f, header) for f in header.columns))
     if table == RAW_TABLE:
-        columns = [RecordColumn(f, header) for f in header.columns if f.column in _RAW_HEADER]
+        columns = [_of_any_type(f, header) for f in header.columns if f.column in _RAW_HEADER]
         return (RECORD_NO, RECORD_OFFSET, *columns, RAW_PART, SECTION_NO, RAW_BYTES)
     if table == DIGEST_TABLE:
         columns = [RecordColumn(f, header) for f in header.columns if f.column in HEADER_COLUMNS]
         return (RECORD_NO, *columns, DIGEST)
     return columns_in(*catalog().table(table))
+
+
+def _of_any_type(field: Field, header: Section) -> RecordColumn:
+    return RECORD_TYPE if field.column == RECORD_TYPE.name else RecordColumn(field, header)
 
 
 _RAW_HEADER = ("system", "written_local", "record_type", "record_subtype")

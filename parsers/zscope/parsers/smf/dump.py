@@ -27,10 +27,14 @@ from zscope.parsers.options import NO_HOOKS, ScanHooks
 from zscope.parsers.smf.codecs.numbers_and_times import DAY_US, decode_dates
 from zscope.parsers.smf.coverage import report_uncovered
 from zscope.parsers.smf.header import (
+    HAS_EXTENDED_TYPE,
+    HEADER_WITH_SUBTYPE,
     HUNDREDTHS_OF_A_DAY,
     has_subtype,
     header_slice,
     read_headers,
+    record_types,
+    unreadable_extended_headers,
     valid_dates,
 )
 from zscope.parsers.smf.record_batches import (
@@ -47,6 +51,7 @@ from zscope.parsers.smf.record_batches import (
 from zscope.parsers.smf.sections import RecordGroup
 from zscope.parsers.smf.walker import FIRST_ROWS_BYTES, SLACK, WHOLE, WINDOW_BYTES, FrameReader, Window
 from zscope.schemas import catalog
+from zscope.schemas.model import EXTENDED_HEADER
 from zscope.schemas.tables import ANY_RECORD_TABLES, DIGEST_TABLE, RAW_TABLE, RECORD_TABLE, record_table_names
 
 if TYPE_CHECKING:
@@ -343,7 +348,8 @@ class Inventory:
         has = has_subtype(headers, window.lengths)
         subtypes = np.where(has, headers["subtype"].astype(np.uint64), np.uint64(NO_SUBTYPE))
         systems = headers["system"].copy().view(">u4").astype(np.uint64)
-        keys = systems << np.uint64(32) | headers["type"].astype(np.uint64) << np.uint64(17) | subtypes
+        types = record_types(window.data, window.starts, window.lengths, headers["type"]).astype(np.uint64)
+        keys = systems << np.uint64(32) | types << np.uint64(17) | subtypes
         numbered = pa.array(keys).dictionary_encode()
         numbers = numbered.indices.to_numpy()
         small = numbers.astype(np.uint16) if len(numbered.dictionary) < 1 << 16 else numbers
@@ -379,7 +385,7 @@ class Inventory:
         )
 
     def _count(self, key: int, sums: dict[str, int]) -> None:
-        key_parts = (key >> 32).to_bytes(4, "big"), key >> 17 & 0xFF, key & 0x1FFFF
+        key_parts = (key >> 32).to_bytes(4, "big"), key >> 17 & 0x7FFF, key & 0x1FFFF
         counts = self.counts.setdefault(key_parts, KindCounts())
         counts.records += sums["records"]
         counts.spanned += sums["spanned"]
@@ -499,6 +505,7 @@ class Dump:
         jobs = 1 if is_small else self.options.jobs
         with closing(decode_windows(self._reader(), decoder, jobs)) as windows:
             for window, batches in windows:
+                self._report_types(window)
                 self._advance(window)
                 if self.hooks.count:
                     self._counted.add(window)
@@ -512,6 +519,7 @@ class Dump:
             group = RecordGroup(window, invalid, self.issues, self.member.name)
             text = "the date and time of the header are not a packed date and a time of day"
             group.flag(Code.BAD_DATE, np.arange(len(invalid)), text, "header", at=header_slice("time").start)
+            self._report_types(window)
             self._advance(window)
         return self.contents()
 
@@ -540,6 +548,15 @@ class Dump:
                 self.hooks.watch(window)
             if (wanted := window.from_offset(self.hooks.begin_at)) is not None:
                 yield wanted
+
+    def _report_types(self, window: Window) -> None:
+        """Report the records whose type is in an extended header that cannot be read."""
+        problems = unreadable_extended_headers(window.data, window.starts, window.lengths)
+        for problem, records in problems.items():
+            group = RecordGroup(window, records, self.issues, self.member.name)
+            text = f"{problem}; the record is counted under type {HAS_EXTENDED_TYPE}"
+            at = HEADER_WITH_SUBTYPE
+            group.flag(Code.EXTENDED_HEADER, np.arange(len(records)), text, EXTENDED_HEADER, at=at)
 
     def _advance(self, window: Window) -> None:
         self.summary.records += len(window.starts)

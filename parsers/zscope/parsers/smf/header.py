@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from zscope.schemas import Format, standard_header
+from zscope.schemas import Format, extended_header, standard_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,12 +29,15 @@ _NAMES = {
     "SMFxSID": "system",
     "SMFxWID": "subsystem",
     "SMFxSTY": "subtype",
+    "(length)": "length",
+    "(version)": "version",
+    "(type)": "type",
 }
 _NUMBERS = {Format.UINT, Format.BITS, Format.TIME_HUNDREDTHS}
 
 
 def _header_type(section: Section) -> np.dtype[np.void]:
-    """The declared header as a structure; what is no number is opaque bytes."""
+    """A declared header as a structure; what is no number is opaque bytes."""
     return np.dtype(
         {
             "names": [_NAMES[field.name] for field in section.fields],
@@ -51,9 +54,14 @@ HEADER_LENGTH = standard_header().shortest_length
 """Of a header without subtypes, the shortest record there is."""
 HEADER_WITH_SUBTYPE = standard_header().known_length
 HEADER = _header_type(standard_header())
+EXTENDED = _header_type(extended_header())
 LONGEST_RECORD = 0xFFFF
 """The largest two-byte length. Records longer than 32,760 bytes are in segments."""
 SUBTYPES_USED = 0x40
+EXTENDED_USED = 0x20
+HAS_EXTENDED_TYPE = 126
+"""The type in the standard header of all records with an extended header."""
+EXTENDED_TYPES = range(128, 2048)
 HUNDREDTHS_OF_A_DAY = 8_640_000
 
 Bytes = NDArray[np.uint8]
@@ -190,3 +198,48 @@ def has_subtype(headers: NDArray[np.void], lengths: Positions) -> Mask:
     """Return which records use subtypes and are long enough to contain one."""
     used: Mask = ((headers["flags"] & SUBTYPES_USED) != 0) & (lengths >= HEADER_WITH_SUBTYPE)
     return used
+
+
+def record_types(data: Bytes, starts: Positions, lengths: Positions, types: NDArray[np.integer]) -> Positions:
+    """Return the type of each record, given that of its standard header: that of the extended one counts.
+
+    A record whose extended header cannot be read keeps the type 126.
+    """
+    result = types.astype(np.int64)
+    which = np.flatnonzero(result == HAS_EXTENDED_TYPE)
+    if len(which):
+        found, problems = _extended_types(data, starts[which], lengths[which])
+        sound = problems == ""
+        result[which[sound]] = found[sound]
+    return result
+
+
+def unreadable_extended_headers(data: Bytes, starts: Positions, lengths: Positions) -> dict[str, Positions]:
+    """Return what is wrong with extended headers, and the indices of the records in which it is."""
+    types = data[starts + header_slice("type").start]
+    which = np.flatnonzero(types == HAS_EXTENDED_TYPE)
+    _, problems = _extended_types(data, starts[which], lengths[which])
+    return {text: which[problems == text] for text in np.unique(problems).tolist() if text}
+
+
+def _extended_types(
+    data: Bytes, starts: Positions, lengths: Positions
+) -> tuple[Positions, NDArray[np.object_]]:
+    """Return the types in extended headers, and why they do not count; "" where they do."""
+    extended = extended_header()
+    used = SUBTYPES_USED | EXTENDED_USED
+    inside = lengths >= HEADER_WITH_SUBTYPE + extended.shortest_length
+    headers = np.zeros(len(starts), EXTENDED)
+    headers[inside] = sliding(data, EXTENDED.itemsize)[starts[inside] + HEADER_WITH_SUBTYPE].view(EXTENDED)
+    types, stated = headers["type"].astype(np.int64), headers["length"].astype(np.int64)
+    problems = np.full(len(starts), "", np.object_)
+    problems[(types < EXTENDED_TYPES.start) | (types >= EXTENDED_TYPES.stop)] = (
+        f"the extended header has a type that is not from {EXTENDED_TYPES.start} to {EXTENDED_TYPES.stop - 1}"
+    )
+    wrong = (stated < extended.shortest_length) | (HEADER_WITH_SUBTYPE + stated > lengths)
+    problems[wrong] = "the length of the extended header is less than that of its fields, or past the record"
+    problems[data[starts + FLAGS] & used != used] = (
+        "the flags of the record do not tell of an extended header"
+    )
+    problems[~inside] = "the record ends before its extended header does"
+    return types, problems

@@ -24,6 +24,7 @@ from zscope.parsers.smf.header import (
     has_subtype,
     header_slice,
     read_headers,
+    record_types,
     sliding,
 )
 from zscope.parsers.smf.section_columns import (
@@ -37,12 +38,13 @@ from zscope.parsers.smf.section_columns import (
 )
 from zscope.parsers.smf.sections import RecordGroup, SectionPlaces
 from zscope.schemas import RecordLayout, Section, TableLayout, catalog
-from zscope.schemas.arrow import table_schema
+from zscope.schemas.arrow import arrow_type, table_schema
 from zscope.schemas.tables import (
     DIGEST_TABLE,
     HEADER_COLUMNS,
     RAW_TABLE,
     RECORD_TABLE,
+    RECORD_TYPE,
     SMF_SOURCE,
     section_columns,
 )
@@ -235,7 +237,10 @@ def header_columns(group: RecordGroup, wanted: Iterable[str], page: CodePage) ->
     lengths = np.where(has_subtype(headers, group.lengths), HEADER_WITH_SUBTYPE, HEADER_LENGTH)
     everyone = np.arange(len(group))
     placed = SectionPlaces(everyone, np.zeros_like(everyone), group.starts, lengths)
-    return SectionReader(group, header, placed, page, _no_other_section).columns(wanted)
+    names = [name for name in wanted if name != RECORD_TYPE.name]
+    columns = SectionReader(group, header, placed, page, _no_other_section).columns(names)
+    types = record_types(group.data, group.starts, group.lengths, headers["type"])
+    return columns | {RECORD_TYPE.name: pa.array(types, arrow_type(RECORD_TYPE.field))}
 
 
 def _no_other_section(name: str) -> Column:
@@ -326,7 +331,8 @@ def record_kinds(window: Window) -> Kinds:
     has = (headers["flags"] & SUBTYPES_USED) != 0
     has &= window.lengths >= HEADER_WITH_SUBTYPE
     kinds: Kinds = np.where(has, headers["subtype"], NO_SUBTYPE)
-    kinds |= headers["type"].astype(np.int32) << 17
+    types = record_types(window.data, window.starts, window.lengths, headers["type"])
+    kinds |= types.astype(np.int32) << 17
     return kinds
 
 

@@ -119,8 +119,8 @@ def test_strict_stops_at_the_first_issue_and_writes_nothing(run: Run, dump: Path
         (["-t", DETAIL, "-c", ""], "name at least one column"),
         (["-t", DETAIL, "--select", "119"], "--select can be used with smf_record, smf_raw, record_digest"),
         (
-            ["-t", "smf_record", "--select", "999"],
-            "999 is not a record type: record types range from 0 to 255",
+            ["-t", "smf_record", "--select", "2048"],
+            "2048 is not a record type: record types range from 0 to 2047",
         ),
         (["-t", "smf_record", "--select", DETAIL], "use record types such as 119"),
         (["-t", DETAIL, "--limit", "-1"], "-1 is not in the range"),
