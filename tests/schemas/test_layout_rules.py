@@ -178,6 +178,7 @@ def test_code_tables_exist_and_fit(section: Section) -> None:
 def test_every_code_table_is_used() -> None:
     used = {field.codes for _, section in _sections() for field in section.fields}
     used |= {field.codes for table in report_tables().values() for field in table.fields}
+    used |= {table.numbering.names for _, table in catalog().tables() if table.numbering}
     assert set(catalog().codes) - used == set()
 
 
@@ -215,7 +216,9 @@ def test_joined_sections_occur_once() -> None:
         for table in layout.tables:
             for join in table.joins:
                 section = layout.section(join.section)
-                assert not section.repeats, f"{table.name} joins {section.key}, which repeats"
+                locates_rows = all(layout.section(row).base == section.key for row in table.rows)
+                repeats = section.repeats and not locates_rows
+                assert not repeats, f"{table.name} joins {section.key}, which repeats"
                 known = {field.column for field in section.columns}
                 assert set(join.columns or ()) <= known
 

@@ -28,6 +28,8 @@ FEW_TEXTS = pa.dictionary(pa.int32(), pa.string())
 LOCAL = pa.timestamp("us")
 UTC = pa.timestamp("us", tz="UTC")
 
+LONGEST_NUMBER = 8
+"""Bytes of the longest number; one that extends to the end of its section can have any length up to it."""
 _UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 3: pa.uint32(), 4: pa.uint32(), 8: pa.uint64()}
 _SIGNED = {1: pa.int8(), 2: pa.int16(), 4: pa.int32(), 8: pa.int64()}
 _FIXED: dict[Format, pa.DataType] = {
@@ -83,7 +85,8 @@ def arrow_type(field: Field | PrintedField) -> pa.DataType:
         return _printed_type(field)
     match field.format:
         case Format.UINT | Format.BITS:
-            return pa.uint64() if field.scale != 1 else _UNSIGNED[field.length or 0]
+            length = field.widened or field.length or LONGEST_NUMBER
+            return pa.uint64() if field.scale != 1 else _UNSIGNED[length]
         case Format.INT:
             return pa.int64() if field.scale != 1 else _SIGNED[field.length or 0]
         case Format.TEXT:

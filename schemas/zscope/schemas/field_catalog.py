@@ -173,7 +173,7 @@ def _of_table(table: str) -> Iterator[CatalogEntry]:
 def _same_elsewhere(
     table: str, record: RecordLayout | None, field: Field
 ) -> list[tuple[Section | None, Field]]:
-    """The same field in other kinds of records that fill the table."""
+    """The fields with the same column in other kinds of records that fill the table."""
     return [
         (section, other)
         for another, layout in catalog().tables()
@@ -181,7 +181,7 @@ def _same_elsewhere(
         for column in columns_in(another, layout)
         if column.name == field.column
         for section, other in _places(another, column)
-        if (other.name, other.offset, other.format) == (field.name, field.offset, field.format)
+        if other.format is field.format
     ]
 
 

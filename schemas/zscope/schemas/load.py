@@ -17,6 +17,7 @@ from zscope.schemas.model import (
     EXTENDED_HEADER,
     HEADER,
     TRIPLET_BYTES,
+    TRIPLET_PARTS,
     Catalog,
     Evidence,
     Field,
@@ -353,7 +354,9 @@ def _check_places(file: TomlFile, record: RecordLayout, places: Mapping[str, _Pl
     used |= {section.key for section in record.row_sections}
     for section in record.sections:
         place = places[section.key]
-        if section.triplet is None:
+        if section.base and section.key in used:
+            _check_pointer(place, record, section)
+        elif section.triplet is None:
             if section.key in used and section.key != HEADER:
                 raise place.error("is used by a table, but has no triplet that locates it")
         elif record.triplets is None:
@@ -361,6 +364,18 @@ def _check_places(file: TomlFile, record: RecordLayout, places: Mapping[str, _Pl
         elif record.triplets.number is not None and section.triplet >= record.triplets.number:
             problem = f"has triplet {section.triplet}, but there are only {record.triplets.number}"
             raise place.error(problem, "triplet")
+
+
+def _check_pointer(place: _Place, record: RecordLayout, section: Section) -> None:
+    """The pointer of a section inside another one consists of numbers in that section or in its base."""
+    bases = {each.key: each for each in record.sections}
+    if section.base not in bases:
+        raise place.error(f"there is no section {section.base!r}", "base")
+    outer = bases[section.base]
+    chain = [outer, *([bases[outer.base]] if outer.base in bases else [])]
+    numbers = {field.name for each in chain for field in each.fields if field.format is Format.UINT}
+    if len(section.pointer) != len(TRIPLET_PARTS) or not numbers.issuperset(section.pointer):
+        raise place.error(f"needs three numbers of the section {section.base!r} or of its base", "pointer")
 
 
 def _check_conditions(sections: Mapping[str, Section], places: Mapping[str, _Place]) -> None:
@@ -389,3 +404,7 @@ def _check_table(place: _Place, table: TableLayout, sections: Mapping[str, Secti
             raise place.error(f"uses section {key!r}, which is not declared")
     if set(table.kind.texts if table.kind else table.rows[:1]) != set(table.rows):
         raise place.error("needs one text in `kind` for each section that makes rows")
+    if table.numbering:
+        base = sections.get(sections[table.rows[0]].base)
+        if base is None or table.numbering.by not in {field.column for field in base.fields}:
+            raise place.error("'by' is no column of the section with the pointer", "numbering", "by")

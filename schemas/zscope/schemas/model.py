@@ -116,6 +116,8 @@ class Field(Declared, frozen=True):
     """Name of the code table for the values of the field."""
     evidence: Evidence = Evidence.IBM_DOC
     source: str = ""
+    widened: int | None = None
+    """The column has the type of a number of this many bytes, which the field of another record has."""
     many: bool = False
     """Most rows have different values, so the column is not dictionary-encoded."""
     date: str = ""
@@ -170,7 +172,11 @@ class Section(Declared, frozen=True):
     pointer: tuple[str, ...] = ()
     """The vendor's names of the three fields that locate it: offset, length, number."""
     base: str = ""
-    """Key of the section that contains the pointer, where it is not the header."""
+    """Key of the section that contains the pointer, where it is not the header.
+
+    The length and the number can be in it, and the offset in its own base: then the offset is that of the
+    occurrences of all base sections, which follow each other.
+    """
     lengths: Mapping[str, int] | None = None
     """Known lengths by release, oldest first; None where the length varies from record to record."""
     repeats: bool = False
@@ -196,6 +202,11 @@ class Section(Declared, frozen=True):
     def shortest_length(self) -> int:
         """Return the length at the oldest known level; 0 where lengths vary."""
         return min(self.lengths.values()) if self.lengths else 0
+
+    @property
+    def is_located(self) -> bool:
+        """Return whether a pointer locates it; the header is at the start of the record."""
+        return self.triplet is not None or bool(self.base)
 
     @property
     def columns(self) -> tuple[Field, ...]:
@@ -331,6 +342,45 @@ class RunningTotals(Declared, frozen=True, kw_only=True):
         return tuple(subtype for subtype, basis in self.basis.items() if basis == SINCE_START)
 
 
+class NamedColumn(Declared, frozen=True):
+    """A column that no field of the record gives."""
+
+    column: str
+    meaning: str
+
+
+class KnownNames(Declared, frozen=True, kw_only=True):
+    """The numbers whose names are known, in records of some versions."""
+
+    first: int
+    last: int
+    version: str = ""
+    """The column with the version; empty: all versions give them these names."""
+    least: int = 0
+    most: int | None = None
+    count: int | None = None
+    """How many rows the group must have; another number is that of an unknown version."""
+
+
+class RowNumbering(Declared, frozen=True, kw_only=True):
+    """How the rows of a table are numbered whose place in their group says what they are.
+
+    A group is what one occurrence of the base section locates.
+    """
+
+    by: str
+    """The column of the base section with the kind of the group."""
+    first: Mapping[int, int]
+    """The number of the first row of a group, by its kind; the rows of other kinds have none."""
+    index: NamedColumn
+    number: NamedColumn
+    name: NamedColumn
+    names: str
+    """The code table with the names of the numbers."""
+    known: tuple[KnownNames, ...]
+    """Which numbers have names; the others keep their number."""
+
+
 class TableLayout(Declared, frozen=True):
     """How the sections of one kind of record become one table."""
 
@@ -345,6 +395,8 @@ class TableLayout(Declared, frozen=True):
     kind: RowKind | None = None
     connection: ConnectionRows | None = None
     """None: its rows are not about single connections."""
+    numbering: RowNumbering | None = None
+    """None: each row says itself what it is. As `running`, that of the first file counts for all."""
     running: RunningTotals | None = None
     """None: no values count from a start on, or the names of their columns say so."""
 

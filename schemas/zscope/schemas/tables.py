@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from functools import cache
 
 from zscope.schemas.load import catalog
-from zscope.schemas.model import HEADER, Evidence, Field, Format, RecordLayout, Section, TableLayout
+from zscope.schemas.model import (
+    HEADER,
+    Evidence,
+    Field,
+    Format,
+    RecordLayout,
+    RowNumbering,
+    Section,
+    TableLayout,
+)
 from zscope.schemas.reports import PrintedField, report_tables
 
 HEADER_COLUMNS = ("system", "written_local")
@@ -25,6 +34,8 @@ class RecordColumn:
     """None: added by the reader, such as the record number."""
     others: tuple[tuple[Section, Field], ...] = ()
     """Other fields that can give the value: in other kinds of rows, or where the first field is null."""
+    in_every_row: bool = True
+    """For a column that the reader adds: whether it gives every row a value."""
 
     @property
     def name(self) -> str:
@@ -89,7 +100,12 @@ def columns_of(table: str) -> tuple[RecordColumn, ...]:
     if table == DIGEST_TABLE:
         columns = [RecordColumn(f, header) for f in header.columns if f.column in HEADER_COLUMNS]
         return (RECORD_NO, *columns, DIGEST)
-    return columns_in(*catalog().table(table))
+    first, *others = [(record, layout) for record, layout in catalog().tables() if layout.name == table]
+    columns = list(columns_in(*first))
+    for other in others:
+        known = {column.name for column in columns}
+        columns += [column for column in columns_in(*other) if column.name not in known]
+    return tuple(columns)
 
 
 def _of_any_type(field: Field, header: Section) -> RecordColumn:
@@ -120,6 +136,8 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
     if layout.kind:
         kind = Field("", 0, Format.TEXT, layout.kind.column, layout.kind.meaning, 8)
         columns.append(RecordColumn(kind, None))
+    if layout.numbering:
+        columns += _numbering_columns(layout.numbering)
     places: dict[str, list[tuple[Section, Field]]] = {}
     for join in layout.joins:
         section, wanted = record.section(join.section), join.columns
@@ -131,6 +149,16 @@ def _columns(record: RecordLayout, layout: TableLayout, header: Section) -> list
             places.setdefault(field.column, []).append((section, field))
     columns += [RecordColumn(field, section, tuple(others)) for (section, field), *others in places.values()]
     return columns
+
+
+def _numbering_columns(numbering: RowNumbering) -> list[RecordColumn]:
+    """Return the columns of rows that are numbered by their place."""
+    index, number, name = numbering.index, numbering.number, numbering.name
+    return [
+        RecordColumn(Field("", 0, Format.UINT, index.column, index.meaning, 2), None),
+        RecordColumn(Field("", 0, Format.UINT, number.column, number.meaning, 2), None, in_every_row=False),
+        RecordColumn(Field("", 0, Format.TEXT, name.column, name.meaning, 8), None, in_every_row=False),
+    ]
 
 
 def section_columns(section: Section) -> tuple[Field, ...]:
@@ -168,7 +196,7 @@ def table_columns(table: str) -> tuple[TableColumn, ...]:
         if name not in printed:
             names.insert(place, name)
         place = names.index(name) + 1
-    added = {name for name, column in in_records.items() if column.section is None}
+    added = {name for name, column in in_records.items() if column.section is None and column.in_every_row}
     required = {name for name, field in printed.items() if field.required}
     given = added & required if in_records and printed else added | required
     return tuple(TableColumn(n, in_records.get(n), printed.get(n), n in given) for n in names)

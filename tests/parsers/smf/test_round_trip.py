@@ -166,7 +166,7 @@ def _decode(
     group = RecordGroup(window, everyone, issues, "test")
     reader = SectionReader(group, section, SectionPlaces(everyone, everyone * 0, starts, lengths), PAGE, peek)
     columns = reader.columns([field.column for field in section.columns])
-    short = section.triplet is not None and length < section.shortest_length
+    short = section.is_located and length < section.shortest_length
     codes = {issue.code for issue in issues} - {Code.SECTION_LONGER}
     assert codes == ({Code.SECTION_SHORTER} if short else set())
     return columns

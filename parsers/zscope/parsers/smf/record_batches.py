@@ -27,6 +27,7 @@ from zscope.parsers.smf.header import (
     record_types,
     sliding,
 )
+from zscope.parsers.smf.inner_sections import locate_inside, numbered, report_gaps
 from zscope.parsers.smf.section_columns import (
     Columns,
     Plans,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from zscope.parsers.smf.walker import Window
     from zscope.parsers.text.coding import CodePage
     from zscope.schemas import RowKind
+    from zscope.schemas.model import RowNumbering
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class TablePlan:
     joined: tuple[tuple[Section, tuple[str, ...]], ...]
     """Sections that occur once in a record, with the columns they give to all its rows."""
     kind: RowKind | None
+    numbering: RowNumbering | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class LayoutPlan:
                 pa.schema([whole.field(n) for n in names], whole.metadata),
                 tuple((section, tuple(c for c in columns if c in names)) for section, columns in joined),
                 table.kind,
+                catalog().table(table.name)[1].numbering,
             )
         return self._tables[key]
 
@@ -131,9 +135,11 @@ class TableBuilder:
     ) -> pa.RecordBatch:
         """A row for each occurrence of one section."""
         arrays = self._added(plan, section, rows)
+        if plan.numbering:
+            _fill(arrays, self._numbered(plan.numbering, section, rows, plan.schema.names))
         for joined, columns in plan.joined:
             if columns:
-                _fill(arrays, self._joined(joined, columns, rows))
+                _fill(arrays, self._joined(joined, columns, rows, section))
         _fill(arrays, self._read(section, own, rows))
         for column in plan.schema:
             if column.name not in arrays:
@@ -156,10 +162,33 @@ class TableBuilder:
             added[plan.kind.column] = _same(plan.kind.texts[section.key], len(rows.record))
         return added
 
-    def _joined(self, section: Section, columns: tuple[str, ...], rows: SectionPlaces) -> Columns:
-        """Columns of a section that occurs once, repeated for every row of its record; null without it."""
+    def _numbered(
+        self, numbering: RowNumbering, section: Section, rows: SectionPlaces, names: list[str]
+    ) -> Columns:
+        """Columns of rows whose place in their group says what they are."""
+        record = self.layout.record
+        base = record.section(section.base)
+        kinds = self._joined(base, (numbering.by,), rows, section)[numbering.by]
+        versions = {known.version for known in numbering.known if known.version}
+        read = {
+            name: self._joined(each, (name,), rows, section)[name]
+            for each in record.sections
+            for name in versions & {field.column for field in each.columns}
+        }
+        columns = numbered(numbering, rows, kinds, read)
+        return {name: column for name, column in columns.items() if name in names}
+
+    def _joined(
+        self, section: Section, columns: tuple[str, ...], rows: SectionPlaces, of: Section
+    ) -> Columns:
+        """Columns of a section that occurs once, repeated for every row of its record; null without it.
+
+        Rows of a section that another one locates get the columns of the occurrence that locates them.
+        """
         places = self._place(section)
         values = self._read(section, columns, places)
+        if section.key == of.base and rows.within is not None:
+            return {name: column.take(pa.array(rows.within)) for name, column in values.items()}
         if places.in_each and rows.in_each:
             return values
         if rows.in_each:
@@ -181,7 +210,19 @@ class TableBuilder:
 
     def _place(self, section: Section) -> SectionPlaces:
         if section.key not in self._placed:
-            self._placed[section.key] = self.group.locate(section)
+            if not section.base:
+                self._placed[section.key] = self.group.locate(section)
+                return self._placed[section.key]
+            outer: list[tuple[Section, SectionPlaces]] = []
+            base = section.base
+            while base and len(outer) < 2:
+                found = self.layout.record.section(base)
+                outer.append((found, self._place(found)))
+                base = found.base
+            self._placed[section.key] = locate_inside(self.group, section, outer)
+            if all(other.base != section.key for other in self.layout.record.sections):
+                located = [each for each in self.layout.record.sections if each.is_located]
+                report_gaps(self.group, {each.key: self._place(each) for each in located})
         return self._placed[section.key]
 
     def _peek(self, name: str) -> Column:

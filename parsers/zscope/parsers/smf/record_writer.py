@@ -117,7 +117,10 @@ def encode_records(
     triplets: int | None = None,
     page: CodePage | None = None,
 ) -> list[bytes]:
-    """Return whole records, each beginning with its descriptor; the sections follow in the order given."""
+    """Return whole records, each beginning with its descriptor; the sections follow in the order given.
+
+    The caller writes the pointers to sections inside others: they are columns of these.
+    """
     number = triplets if triplets is not None else triplet_count(layout)
     heads = encode_heads(layout, header, count, page)
     return [_record(layout, heads[index], number, sections, index) for index in range(count)]
@@ -196,6 +199,9 @@ def _record(
         if not entries or triplet >= triplets:
             continue
         block = b"".join(entries)
+        if part.section.base:
+            record += block
+            continue
         length, number = (len(block), 1) if part.as_block else (max(map(len, entries)), len(entries))
         at = area.offset(triplet)
         record[at : at + TRIPLET_BYTES] = triplet_bytes(len(record), length, number)

@@ -21,7 +21,7 @@ from zscope.parsers.smf.codecs.base import Column, Raw, as_byte_rows
 from zscope.parsers.smf.codecs.text_and_addresses import variable_texts
 from zscope.parsers.smf.header import Bytes, Positions, gather, sliding
 from zscope.schemas import Field, Format, Section
-from zscope.schemas.arrow import arrow_type
+from zscope.schemas.arrow import LONGEST_NUMBER, arrow_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -217,12 +217,25 @@ class SectionReader:
         starts = self.placed.starts + field.offset
         if field.format is Format.RAW:
             return gather_items(self.group.data, starts, sizes)
+        if field.format is Format.UINT:
+            return self._number_to_the_end(field, starts, sizes)
         return variable_texts(field, gather_padded(self.group.data, starts, sizes), self.page)
+
+    def _number_to_the_end(self, field: Field, starts: Positions, sizes: Positions) -> pa.Array:
+        """Numbers as long as their section; null, with an issue, where that is no length of a number."""
+        bad = (sizes < 1) | (sizes > LONGEST_NUMBER)
+        text = f"a number has no length between 1 and {LONGEST_NUMBER} bytes; it is null"
+        self._flag(field, self.placed.starts, self.placed.record, Code.ENTRY_LENGTH, bad, text)
+        numbers = np.zeros(len(sizes), np.uint64)
+        for place in range(int(sizes[~bad].max(initial=0))):
+            inside = np.flatnonzero(~bad & (sizes > place))
+            numbers[inside] = numbers[inside] << np.uint64(8) | self.group.data[starts[inside] + place]
+        return pa.array(numbers, mask=bad)
 
     def _report_longer(self) -> None:
         """Report once per file that sections are longer than at any known level."""
         section = self.section
-        if section.lengths and section.triplet is not None and len(self.placed.lengths):
+        if section.lengths and section.is_located and len(self.placed.lengths):
             longest = int(self.placed.lengths.max())
             if longest > section.known_length:
                 text = (
@@ -234,7 +247,7 @@ class SectionReader:
 
     def _report_shorter(self) -> None:
         """Report sections that are shorter than at any known level."""
-        if self.section.triplet is None:
+        if not self.section.is_located:
             return
         known = self.section.shortest_length
         short = np.flatnonzero(self.placed.lengths < known)

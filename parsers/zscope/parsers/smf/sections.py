@@ -86,6 +86,10 @@ class SectionPlaces:
     lengths: Positions
     in_each: bool = False
     """Whether every record is known to contain the section exactly once."""
+    within: Positions | None = None
+    """For a section inside another: which occurrence of that one locates each occurrence."""
+    index: Positions | None = None
+    """Position of each occurrence among those that the same one locates, counted from 0."""
 
 
 @dataclass(frozen=True)
