@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
@@ -195,11 +196,23 @@ def fine(page: AppTest) -> None:
     assert [error.value for error in page.error] == []
 
 
+def html_of(page: AppTest) -> list[Element]:
+    """Return what a page draws as HTML."""
+    return [fromstring(each.proto.body) for each in page.get("html")]
+
+
+def html_texts(page: AppTest) -> list[str]:
+    """Return the texts in what a page draws as HTML."""
+    return [text for root in html_of(page) for text in root.itertext()]
+
+
 def words(page: AppTest) -> str:
-    """Return the text of a page that Streamlit reads as Markdown or shows as plain text."""
+    """Return the text of a page that Streamlit reads as Markdown or HTML or shows as plain text."""
     kinds = ("title", "header", "markdown", "caption", "info", "warning", "text", "code", "metric")
-    return "\n".join(
+    said = [
         f"{getattr(element, 'label', '')} {getattr(element, 'value', '')}"
         for kind in kinds
         for element in page.get(kind)
-    )
+    ]
+    said += [link.proto.label for link in page.get("page_link")]
+    return "\n".join([*said, *(each.proto.body for each in page.get("html"))])

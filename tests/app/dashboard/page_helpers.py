@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.app.dashboard.conftest import fine
+from tests.app.dashboard.conftest import fine, html_of
 
 from zscope.app.dashboard.page_data import PageData
 from zscope.app.dashboard.shell import queries_of
@@ -32,7 +32,17 @@ def sql(store: Path, statement: str) -> list[tuple[Any, ...]]:
 
 def titles(page: AppTest) -> set[str]:
     """Return the titles of the cards of a page."""
-    return {text.value.split("**")[1] for text in page.markdown if text.value.startswith("**")}
+    drawn = [text.value for text in page.markdown] + [link.proto.label for link in page.get("page_link")]
+    return {text.split("**")[1].replace("\\", "") for text in drawn if text.startswith("**")}
+
+
+def lists_of(page: AppTest) -> list[list[str]]:
+    """Return the texts of the rows of all lists of figures, without empty ones."""
+    return [
+        [text.strip() for text in row.itertext() if text.strip()]
+        for root in html_of(page)
+        for row in root.iter("li")
+    ]
 
 
 def table(page: AppTest, name: str) -> Any:  # noqa: ANN401 - a frame of pandas

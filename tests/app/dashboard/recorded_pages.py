@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import fromstring
 
 import streamlit
 
@@ -62,7 +63,8 @@ class PageRecorder:
             figure_cards._more: figure_cards._more.__wrapped__,  # type: ignore[attr-defined]
             drawing.draw_chart: _nothing,
             links.page_link: _nothing,
-            over_time.marked_chart: lambda *_: _NOTHING,
+            links.title_link: _nothing,
+            over_time.marked_chart: lambda *_: _UNMARKED,
         }
         for name, module in [*sys.modules.items()]:
             if name.startswith(_DASHBOARD):
@@ -117,6 +119,9 @@ class _Streamlit:
 
     def _text(self, text: object, **_: object) -> None:
         self.page.texts.append(str(text))
+
+    def html(self, body: str) -> None:
+        self.page.texts += [*fromstring(body).itertext()]
 
     title = header = subheader = markdown = caption = info = warning = success = text = code = _text
 
@@ -189,7 +194,8 @@ class _Nothing:
         return self
 
 
-_NOTHING = _Nothing()
+_NOTHING: Any = _Nothing()
+_UNMARKED = over_time.MarkedChart(_NOTHING, _NOTHING, ())
 
 
 def _nothing(*_: object, **_options: object) -> None:

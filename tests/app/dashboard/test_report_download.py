@@ -13,11 +13,9 @@ from tests.app.dashboard.page_helpers import data_of
 from tests.app.report_reading import ReportReader, harmless
 
 from zscope.app.cli.reporting import reports_on
-from zscope.app.dashboard import style
 from zscope.app.dashboard.filter_bar import filters_of_address
 from zscope.app.dashboard.filter_choices import choices
 from zscope.app.figures.elements import LONGEST
-from zscope.app.figures.figure_declarations import figure_words
 from zscope.app.report.report_page import write_appendix, write_report_page
 from zscope.app.report.report_sections import report_sections
 from zscope.app.shared.filters import Filters
@@ -164,13 +162,3 @@ def test_a_page_without_a_bar_follows_the_address(world: Path, monkeypatch: pyte
         last_day=date(2026, 3, 10),
     )
     assert filters_of_address(choices(data.queries, data.version)) == expected
-
-
-def test_words_have_the_colours_of_the_dashboard() -> None:
-    names = {
-        value: name.lower()
-        for name, value in vars(style).items()
-        if name in {"BLUE", "ORANGE", "GREEN", "RED", "SKY", "PURPLE", "GREY"}
-    }
-    verdicts = style.VERDICT_COLOURS.items()
-    assert {word: names[colour] for word, colour in verdicts}.items() <= figure_words().colours.items()

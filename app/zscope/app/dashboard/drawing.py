@@ -40,6 +40,8 @@ _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 _NO_BREAK = "\N{WORD JOINER}"
 """Inserted into addresses, where Markdown would make a link: invisible, but no address any more."""
 _LONGEST = 80
+_BELOW_PX = 4
+"""Below a chart; Streamlit would leave more."""
 _LABEL_PX = 220
 """Room for a name at the vertical axis of a chart."""
 _HASH = re.compile("-[0-9a-f]{8}$")
@@ -177,6 +179,7 @@ def draw_chart(
     config["mark"] = {**config.get("mark", {}), "aria": False, **({"cursor": "pointer"} if click else {})}
     config["axisY"] = {"labelLimit": _LABEL_PX, **config.get("axisY", {})}
     specification["config"] = config
+    specification.setdefault("padding", {"bottom": _BELOW_PX})
     if marked:
         st.vega_lite_chart(
             spec=specification, **options, on_select=partial(_marked, key, marked), selection_mode=[*marked]

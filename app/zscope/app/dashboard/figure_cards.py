@@ -28,15 +28,14 @@ from zscope.app.dashboard.drawing import (
     without_effect,
 )
 from zscope.app.dashboard.figure_charts import chart_of, clock_of
+from zscope.app.dashboard.figure_lists import draw_list, draw_texts
 from zscope.app.dashboard.filter_bar import choose
-from zscope.app.dashboard.links import page_link
+from zscope.app.dashboard.links import title_link
 from zscope.app.dashboard.over_time import ChartOverTime, marked_chart
 from zscope.app.figures.drawn_values import (
-    amount_of,
     answer_of,
     drawn_rows,
     left_out,
-    name_of,
     not_compared,
     others_of,
     real,
@@ -46,7 +45,7 @@ from zscope.app.figures.drawn_values import (
 from zscope.app.figures.figure_command import command_of
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows
-from zscope.app.figures.written_values import heading, shown
+from zscope.app.figures.written_values import heading
 from zscope.app.shared.covered_days import PICTURE_LEGEND
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_declarations import FigureDeclaration
     from zscope.app.figures.figure_rows import FigureRows, Row
 
-_LONGEST, _LONGEST_ANSWER = 300, 2000
 _TABLE_ROWS, _TABLE_PX = 8, 318
 """A table with more rows is scrolled."""
 _FILTER_OF = {"system": "system", "server_port": "port", "job_name": "job"}
@@ -111,11 +109,14 @@ class Card:
 def draw_figures(data: PageData, rows: Sequence[Sequence[Card]]) -> None:
     """Draw rows of figures, each in a card."""
     filled: dict[str, bool] = {}
-    for cards in rows:
-        for place, card in zip(st.columns([card.width for card in cards]), cards, strict=True):
-            with place:
-                for each in (card, *card.below):
-                    _framed(data, each, filled)
+    with st.container(gap="xsmall"):
+        for cards in rows:
+            for place, card in zip(
+                st.columns([card.width for card in cards], gap="xsmall"), cards, strict=True
+            ):
+                with place:
+                    for each in (card, *card.below):
+                        _framed(data, each, filled)
 
 
 def _framed(data: PageData, card: Card, filled: dict[str, bool]) -> None:
@@ -123,12 +124,12 @@ def _framed(data: PageData, card: Card, filled: dict[str, bool]) -> None:
         title = card.title or card.shown[0].declaration.title
         folded(title, f"{card.choice or card.name}-folded", partial(_draw, data, card, filled))
     else:
-        with st.container(border=True, height="stretch", gap="small"):
+        with st.container(border=True, height="stretch", gap="xsmall"):
             _draw(data, card, filled)
 
 
 def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
-    above = st.container()
+    above = st.container(gap="xsmall")
     if card.choices:
         chosen: str = st.segmented_control(
             "Show", tuple(card.choices), default=next(iter(card.choices)), required=True, key=card.choice,
@@ -138,14 +139,11 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
     found = figure_rows(data, card.declaration, filled)
     figure = found.figure
     rows = drawn_rows(found)
-    first = f" (first {len(rows)} of {found.count:,})" if left_out(found) else ""
-    other = f"; grey: {found.compared_with}" if others_of(found) else ""
-    unit = f"  \n:small[:gray[{figure.chart.what}{other}{first}]]" if figure.chart and rows else ""
-    above.markdown(f"**{card.title or figure.question or figure.title}**{unit}")
-    if said := answer_of(found):
-        above.markdown(plain(said, _LONGEST_ANSWER))
+    with above:
+        _head(data, found, card)
+    below = []
     if rows:
-        _picture(data, found, card)
+        below += _picture(data, found, card)
     elif found.rows and not figure.chart:
         picked = grid(
             _table(found), f"{card.name}-card", sources=[figure.metric], columns=figure.columns,
@@ -158,21 +156,40 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
         st.markdown(figure.none)
     else:
         no_data(figure.needs, figure.load, card.name)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if card.page:
-            page_link(card.page)
-        _more(data, found, card.name)
+    if found.evidence:
+        below.insert(0, found.evidence.words)
+    draw_texts(note=" · ".join(below))
     without_effect(found.ignored)
     if words := not_compared(found):
         st.caption(words)
 
 
-def _picture(data: PageData, found: FigureRows, card: Card) -> None:
+def _head(data: PageData, found: FigureRows, card: Card) -> None:
+    """The question or title, which leads to the page with more about it, what is drawn, and the answer."""
+    figure, rows = found.figure, drawn_rows(found)
+    title = f"**{plain(card.title or figure.question or figure.title)}**"
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+        if card.page:
+            title_link(card.page, title)
+        else:
+            st.markdown(title, width="stretch")
+        with st.container(width="content"):
+            _more(data, found, card.name)
+    what = ""
+    if figure.chart and rows:
+        first = f" (first {len(rows)} of {found.count:,})" if left_out(found) else ""
+        other = f"; grey: {found.compared_with}" if others_of(found) else ""
+        what = f"{figure.chart.what}{other}{first}"
+    draw_texts(what, answer_of(found))
+
+
+def _picture(data: PageData, found: FigureRows, card: Card) -> list[str]:
+    """Draw the picture, and return what to say below it."""
     name, chart = card.name, chart_of(found)
     declared = found.figure.chart
     assert declared is not None, "only rows of a picture are drawn"
     if chart is None:
-        _list(found)
+        draw_list(found)
     elif declared.kind == "strips":
         st.caption(PICTURE_LEGEND)
         with st.container(height=_STRIPS_PX, border=False):
@@ -186,7 +203,8 @@ def _picture(data: PageData, found: FigureRows, card: Card) -> None:
         times = pa.table({clock_of(found): [row[declared.time] for row in drawn_rows(found)]})
         marked = marked_chart(data, ChartOverTime(_clickable(chart, found), clock_of(found)), times)
         draw_chart(marked.chart, name, words_of(found), zoom=marked.zoom, click=_click(data, found))
-        marked.name_marks()
+        return [marked.marks_in_words] if marked.kinds else []
+    return []
 
 
 def _click(data: PageData, found: FigureRows) -> Zoom | None:
@@ -213,18 +231,6 @@ def _clickable(chart: Chart, found: FigureRows) -> Chart:
 
 def _with_selection(chart: Chart) -> Chart:
     return chart.add_params(alt.selection_point(name=PICKED, fields=["place"]))
-
-
-def _list(found: FigureRows) -> None:
-    """A point for each row: its amount, its name, and a note below them."""
-    chart = found.figure.chart
-    assert chart is not None, "only rows of a picture are drawn"
-    points = []
-    for row in drawn_rows(found):
-        note = shown(row[chart.note], chart.note) if chart.note else ""
-        words = f"- **{plain(amount_of(chart, row))}** {plain(name_of(chart, row), _LONGEST)}"
-        points.append(f"{words}  \n  :small[:gray[{plain(note, _LONGEST)}]]" if note else words)
-    st.markdown("\n".join(points))
 
 
 def _bar(found: FigureRows, column: str) -> object:

@@ -40,7 +40,7 @@ from zscope.app.shared.covered_days import HEIGHTS, ONE_DAY, SIGNS, covered_syst
 from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import date
 
     from zscope.app.dashboard.style import Chart
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_rows import FigureRows, Row
     from zscope.app.shared.covered_days import CoveredSystem
 
-_ROW_PX, _TIME_PX, _STRIP_PX, _BELOW_PX = 26, 190, 16, 4
+_ROW_PX, _TWO_LINES_PX, _TIME_PX, _STRIP_PX, _BELOW_PX = 22, 27, 114, 16, 0
 _MOST_DAYS = 10_000
 _BETWEEN = " "
 """Begins the names of the places between two periods of days; each is longer by one."""
@@ -71,7 +71,7 @@ _TIME_TIP = [alt.Tooltip("when:N", title="When")]
 _HOLLOW = 0.1
 """Opacity of the inside of a bar of which only the bounds are known."""
 _GREY = COLOURS["grey"]
-_POSSIBLE = 0.45
+_POSSIBLE = 0.35
 """Opacity of what is between the least and the most."""
 
 
@@ -178,8 +178,9 @@ def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Ch
     whole = base.mark_rect(opacity=0).encode(tooltip=_TIP)
     words = [line["amount"] for line in lines]
     amounts = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", words), x=alt.value(0))
+    height = alt.Step(_line_px([*(line["name"] for line in lines), *words]))
     layers: Chart = alt.layer(
-        agrees, zero, published, interval, values, whole, amounts, height=alt.Step(_ROW_PX)
+        agrees, zero, published, interval, values, whole, amounts, height=height
     ).resolve_axis(y="independent")
     return layers
 
@@ -196,9 +197,9 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
     most = max(max(line["end"], line.get("other", 0.0)) for line in lines)
     x = alt.X("begin:Q", scale=alt.Scale(domain=[least, most or 1.0], nice=False), axis=None)
     base = alt.Chart(alt.InlineData(placed)).encode(y=_labels("left", [line["name"] for line in lines]))
-    bars = base.mark_bar(size=13, opacity=_POSSIBLE if between else 1.0).encode(
-        x=x, x2=alt.X2("end:Q"), color=alt.Color("colour:N", scale=None, legend=None), tooltip=_TIP
-    )
+    colour = {"color": alt.Color("colour:N", scale=None, legend=None)}
+    bars = _possible(base, size=13) if between else base.mark_bar(size=13).encode(**colour)
+    bars = bars.encode(x=x, x2=alt.X2("end:Q"), tooltip=_TIP)
     if any("filled" in line for line in lines):
         bars = bars.encode(
             fillOpacity=alt.FillOpacity("filled:Q", scale=None, legend=None),
@@ -220,16 +221,30 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
         hollow = base.transform_filter("isValid(datum.other)").mark_point(color=_GREY, size=60, strokeWidth=2)
         tips = [alt.Tooltip("name:N", title="What"), alt.Tooltip("there:N", title="Other period")]
         marks.append(hollow.encode(x=alt.X("other:Q"), tooltip=tips))
-    return _in_lines([bars, *marks, amounts], len(lines))
+    words = [line[beside] for line in lines for beside in ("name", "amount")]
+    return _in_lines([bars, *marks, amounts], len(lines), words)
 
 
-def _in_lines(layers: Sequence[alt.Chart], number: int) -> Chart:
-    """Layers with a number of lines, as high as these need and as wide as the page."""
+def _possible(base: alt.Chart, **mark: Any) -> alt.Chart:  # noqa: ANN401 - Altair's own
+    """Bars of what lies between the least and the most: light, in a line of their colour."""
+    chart: alt.Chart = base.mark_bar(fillOpacity=_POSSIBLE, strokeWidth=1, **mark).encode(
+        fill=alt.Fill("colour:N", scale=None, legend=None),
+        stroke=alt.Stroke("colour:N", scale=None, legend=None),
+    )
+    return chart
+
+
+def _in_lines(layers: Sequence[alt.Chart], number: int, words: Iterable[str]) -> Chart:
+    """Layers with a number of lines, as high as the words beside them need and as wide as the page."""
     chart: Chart = alt.layer(
-        *layers, height=_ROW_PX * number, padding={"bottom": _BELOW_PX},
+        *layers, height=_line_px(words) * number, padding={"bottom": _BELOW_PX},
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
     ).resolve_axis(y="independent")  # fmt: skip
     return chart
+
+
+def _line_px(words: Iterable[str]) -> int:
+    return _TWO_LINES_PX if any(len(_in_two_lines(text)) > 1 for text in words) else _ROW_PX
 
 
 def _labels(side: Literal["left", "right"], words: Sequence[str]) -> alt.Y:
@@ -304,7 +319,7 @@ def _shares(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Char
     )
     sums = [number_of(sum(line.values())) for line in amounts.values()]
     totals = alt.Chart(data).mark_bar(opacity=0).encode(y=_labels("right", sums), x=alt.value(0))
-    return _in_lines([bars, totals], len(amounts))
+    return _in_lines([bars, totals], len(amounts), [*names, *sums])
 
 
 def _course(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
@@ -372,6 +387,8 @@ def _of_lines(lines: Mapping[str, Sequence[LinePoint]], found: FigureRows) -> al
 def _heat(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
     """A line for each name with a cell for each time, the darker the more; its sum and share at the right."""
     lines, most = heat_lines(chart, rows), max(real(row[chart.value]) for row in rows)
+    names = [one_line(line.name, _LONGEST_NAME) for line in lines]
+    sums = [line.amount for line in lines]
     cells = [
         _when(row[chart.time])
         | {"place": place, "name": line.name, "begin": 0, "end": real(row[chart.value])}
@@ -383,14 +400,13 @@ def _heat(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
     base = alt.Chart(alt.InlineData(tuple(cells)))
     drawn = base.mark_rect(color=COLOURS["blue"], height=alt.RelativeBandSize(_CELL)).encode(
         x=time_axis("time", time_title(clock), timeUnit=UNITS[clock]),
-        y=_labels("left", [one_line(line.name, _LONGEST_NAME) for line in lines]),
+        y=_labels("left", names),
         opacity=alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
         tooltip=[alt.Tooltip("name:N", title="What"), *_TIME_TIP, _AMOUNT_TIP],
     )
-    totals = base.mark_bar(opacity=0).encode(
-        y=_labels("right", [line.amount for line in lines]), x=alt.value(0)
-    )
-    whole: Chart = alt.layer(drawn, totals, height=alt.Step(_ROW_PX)).resolve_axis(y="independent")
+    totals = base.mark_bar(opacity=0).encode(y=_labels("right", sums), x=alt.value(0))
+    height = alt.Step(_line_px([*names, *sums]))
+    whole: Chart = alt.layer(drawn, totals, height=height).resolve_axis(y="independent")
     return whole
 
 
@@ -410,9 +426,7 @@ def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
     ]
     base = _columns(pieces, found)
     tips = [*_TIME_TIP, _AMOUNT_TIP]
-    columns = base.mark_bar(opacity=_POSSIBLE).encode(
-        color=alt.Color("colour:N", scale=None, legend=None), tooltip=tips
-    )
+    columns = _possible(base).encode(tooltip=tips)
     estimates = (
         base.transform_filter("isValid(datum.estimate)")
         .mark_bar(strokeWidth=3)
@@ -502,7 +516,7 @@ def _columns(pieces: Sequence[Mapping[str, Any]], found: FigureRows, most: float
 
 def _legend(colours: Mapping[str, ColourName], columns: int = _LEGEND_COLUMNS) -> alt.Color:
     scale = alt.Scale(domain=list(colours), range=[COLOURS[name] for name in colours.values()])
-    legend = alt.Legend(orient="bottom", title=None, columns=columns, labelLimit=0)
+    legend = alt.Legend(orient="bottom", title=None, columns=columns, labelLimit=0, offset=6)
     return alt.Color("word:N", scale=scale, legend=legend)
 
 

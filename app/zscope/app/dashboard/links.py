@@ -29,6 +29,12 @@ def page_link(name: str, words: str = "", **parameters: str) -> None:
     st.page_link(entry, label=words or None, query_params={**address_of_filters(), **parameters})
 
 
+def title_link(name: str, title: str) -> None:
+    """Draw a title that leads to a page with more about it, with the filters of this one."""
+    entry = st.session_state[_ENTRIES][name]
+    st.page_link(entry, label=title, query_params=address_of_filters(), width="stretch")
+
+
 def go_to(name: str) -> None:
     """Show another page now."""
     st.switch_page(st.session_state[_ENTRIES][name])

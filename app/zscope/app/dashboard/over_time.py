@@ -138,10 +138,15 @@ class MarkedChart:
     kinds: tuple[str, ...]
     """The kinds of changes that are marked."""
 
+    @property
+    def marks_in_words(self) -> str:
+        """What is marked."""
+        return f"▼ marks changes: {', '.join(self.kinds)}"
+
     def name_marks(self) -> None:
         """Say what is marked."""
         if self.kinds:
-            st.caption(f"Triangles at the top mark changes: {', '.join(self.kinds)}.")
+            st.caption(self.marks_in_words)
 
 
 def marked_chart(data: PageData, over: ChartOverTime, table: pa.Table) -> MarkedChart:

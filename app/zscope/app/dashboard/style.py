@@ -1,7 +1,7 @@
 """Colours, shapes and axes that all charts share.
 
-The colours are distinguishable with colour vision deficiencies (after Okabe and Ito), on light and dark
-backgrounds. A colour is never the only sign: a shape, a position or a word always has the same meaning.
+Colours have 3:1 on light and dark pages where they carry a meaning alone. A colour is never the only sign: a
+shape, a position or a word always has the same meaning.
 """
 
 from __future__ import annotations
@@ -21,22 +21,18 @@ if TYPE_CHECKING:
 Chart = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.FacetChart
 """The chart classes of Altair, single and combined."""
 
-BLUE, ORANGE, GREEN, RED = "#2b83ba", "#e69f00", "#009e73", "#d55e00"
-SKY, PURPLE, GREY = "#56b4e9", "#cc79a7", "#8c8c8c"
+BLUE, ORANGE, GREEN, RED = "#1a6fd1", "#c98015", "#12877b", "#d6455d"
+SKY, PURPLE, GREY = "#63aef8", "#6a45c2", "#8b98a7"
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
 
-PINK, VIOLET = "#c2185b", "#8e6bbf"
+PINK, VIOLET = "#c2185b", "#a678c8"
 COLOURS: Mapping[ColourName, str] = {
     "blue": BLUE, "orange": ORANGE, "green": GREEN, "red": RED, "sky": SKY, "purple": PURPLE, "grey": GREY,
     "pink": PINK, "violet": VIOLET,
 }  # fmt: skip
 """The colours by the names that declarations of figures use."""
-PUBLISHED = ORANGE
+PUBLISHED = PURPLE
 """What a colour means is the same on every page."""
-VERDICT_COLOURS = {
-    "agrees": BLUE, "differs": RED, "direction only": GREEN, "other machine": SKY, "not comparable": PURPLE,
-    "no data": GREY,
-}  # fmt: skip
 SEVERITY_MARKS = {"high": "▲ high", "medium": "◆ medium", "low": "● low", "info": "○ info"}
 """Severities with a shape before the word, for tables."""
 
@@ -74,11 +70,12 @@ def _plain(value: object) -> object:
 def time_axis(column: str, title: str = "", **more: Any) -> alt.X:  # noqa: ANN401 - Altair's own
     """Return a horizontal axis of moments in UTC, or of local days if the column is `DAY`."""
     title = title or time_title(column)
-    # Between two days there is nothing to label.
+    # Between two days there is nothing to label, and labels of days say that they are days.
     days = alt.TimeIntervalStep(interval="day", step=1)
-    ticks = days if title == time_title(DAY) else alt.Undefined
-    axis = alt.Axis(format=_CLOCK, labelOverlap=True, tickCount=ticks)
-    return alt.X(f"{column}:T", title=title, scale=alt.Scale(type="utc"), axis=axis, **more)
+    is_daily = title == time_title(DAY)
+    axis = alt.Axis(format=_CLOCK, labelOverlap=True, tickCount=days if is_daily else alt.Undefined)
+    shown = None if is_daily else title
+    return alt.X(f"{column}:T", title=shown, scale=alt.Scale(type="utc"), axis=axis, **more)
 
 
 def time_tip(column: str, title: str = "") -> alt.Tooltip:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import streamlit as st
 
-from zscope.app.dashboard.drawing import clean, draw_chart
+from zscope.app.dashboard.drawing import clean, draw_chart, plain
 from zscope.pipelines.metrics import metric
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FROM = "` of the rows of `"
 """Between the expression and the command in the help of a tile."""
 _LONGEST = 4000
-_TREND_PX = 40
+_TREND_PX, _TREND_WIDTH = 38, 72
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,16 @@ class StatementFigure:
 Figure = MetricFigure | StatementFigure
 
 
+@dataclass(frozen=True, slots=True)
+class TileDetail:
+    """What stands beside and below the figure of a tile."""
+
+    trend: Sequence[float] = ()
+    """Its value in each hour or day; a single one is not drawn."""
+    note: str = ""
+    """What it rests on, in a few words."""
+
+
 def tile_places(number: int) -> list[DeltaGenerator]:
     """Return places for tiles in a row; on a phone two stand beside each other."""
     row = st.container(horizontal=True, gap="small")
@@ -84,13 +94,13 @@ def tile(
     shown: str,
     figure: Figure | None,
     explanation: str = "",
-    trend: Sequence[float] = (),
+    detail: TileDetail = TileDetail(),
     **options: Any,  # noqa: ANN401 - those of Streamlit
 ) -> None:
     """Draw a figure with its title.
 
-    `figure` is None if no command prints it: for simulated values, and for those of one connection. `trend`
-    is drawn below it. Where another period is chosen, a tile without a change (`delta`) says that.
+    `figure` is None if no command prints it: for simulated values, and for those of one connection. Where
+    another period is chosen, a tile without a change (`delta`) says that.
     """
     parts = [explanation] if explanation else []
     if figure is not None:
@@ -101,12 +111,19 @@ def tile(
     options["help"] = "\n\n".join(parts) or None
     if isinstance(figure, MetricFigure) and not options.get("delta") and data.filters.other() is not None:
         options |= {"delta": "not compared", "delta_color": "off", "delta_arrow": "off"}
-    if not trend:
+    if detail == TileDetail():
         place.metric(title, shown, border=True, **options)
         return
-    with place.container(border=True, gap=None, height=options.pop("height", "content")):
-        st.metric(title, shown, **options)
-        draw_chart(_line(trend), f"{title}-trend", f"{title}, over time")
+    with place.container(border=True, gap=None, height="stretch"):
+        with st.container(
+            horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom", gap="xsmall"
+        ):
+            st.metric(title, shown, width="content", **options)
+            if len(detail.trend) > 1:
+                with st.container(width=_TREND_WIDTH):
+                    draw_chart(_line(detail.trend), f"{title}-trend", f"{title}, over time")
+        if detail.note:
+            st.caption(plain(detail.note, _LONGEST))
 
 
 def _line(trend: Sequence[float]) -> alt.Chart:

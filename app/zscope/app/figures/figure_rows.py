@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
+from zscope.app.figures.evidence import evidence_of
 from zscope.app.figures.figure_declarations import TIME, TIME_COLUMN, TITLE_COLUMN
 from zscope.app.shared.far_times import far_texts, is_far
 from zscope.pipelines.benchmark.wording import plain_title
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from zscope.app.figures.evidence import Evidence
     from zscope.app.figures.figure_declarations import FigureDeclaration
     from zscope.app.shared.filters import Filters
 
@@ -76,6 +78,8 @@ class FigureRows:
     """The rows of the other period, at the times of the chosen one."""
     answer: str = ""
     """The declared sentence that answers the question, if a metric has one."""
+    evidence: Evidence | None = None
+    """What the rows rest on; those of a query do not say it."""
 
 
 def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, bool]) -> FigureRows:
@@ -114,6 +118,7 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
         hourly=hourly,
         ignored=(*data.without_effect(figure.metric), *ignored),
         answer=_answer(data, figure) if rows else "",
+        evidence=evidence_of(data, figure.metric, where) if rows else None,
     )
 
 

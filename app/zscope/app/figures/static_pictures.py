@@ -7,7 +7,7 @@ the width of the page and its words keep their size, on a telephone and on paper
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 60
 _COURSE_PX = 180
 _TICKS = 5
+_MOST_HOURS = timedelta(days=2)
+"""A longer time has labels of days, also where its columns are hours."""
 _BAR_PX, _RANGE_PX, _MARK_PX, _LINE_PX, _DOT_PX = 14, 8, 3, 2, 4
 _DIAMOND = "M0 -6 L6 0 L0 6 L-6 0 Z"
 _LEAST_DAYS, _MOST_DAYS = 31, 93
@@ -84,6 +86,8 @@ def add_picture(parent: Element, found: FigureRows) -> None:
     if said := answer_of(found):
         add(figure, "p", said)
     _KINDS[chart.kind](figure, chart, rows, found)
+    if found.evidence:
+        add(figure, "p", found.evidence.words, class_="evidence")
 
 
 def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
@@ -114,7 +118,8 @@ def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
         if row[chart.high] is None:
             continue
         begin = percent(real(row[chart.low]), largest)
-        _part(line, begin, percent(real(row[chart.high]), largest) - begin, colour_of(chart, row), _RANGE_PX)
+        width = percent(real(row[chart.high]), largest) - begin
+        _part(line, begin, width, colour_of(chart, row), _RANGE_PX, kind="between")
         if row[chart.value] is not None:
             place = percent(real(row[chart.value]), largest)
             add(line, "rect", x=f"{place:.2f}%", y=0, width=_MARK_PX, height=_BAR_PX, class_="mark",
@@ -227,7 +232,7 @@ def _band(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: 
     for row in rows:
         time = row[chart.time]
         if row[chart.high] is not None:
-            colour = f"fill-{colour_of(chart, row)}"
+            colour = _between(colour_of(chart, row))
             pieces.append(_Piece(time, real(row[chart.low]), real(row[chart.high]), colour))
         if chart.value and row[chart.value] is not None:
             pieces.append(_Piece(time, real(row[chart.value]), real(row[chart.value]), "mark"))
@@ -295,16 +300,22 @@ def _over_time(
 def _times(times: Element, begin: date, end: date, step: timedelta) -> None:
     """Write days or hours below the columns that begin with them."""
     whole = (end - begin) / step
-    for number, moment in enumerate(_ticks(begin, end, step)):
+    for number, (moment, words) in enumerate(_ticks(begin, end, step)):
         x = FULL * ((moment - begin) / step + 0.5) / whole
         anchor = "start" if x < 10 else "end" if x > 90 else "middle"
-        add(times, "text", tick_of(moment), x=f"{x:.2f}%", y=13, text_anchor=anchor,
+        add(times, "text", words, x=f"{x:.2f}%", y=13, text_anchor=anchor,
             class_="spare" if number % 2 else None)  # fmt: skip
 
 
-def _ticks(begin: date, end: date, step: timedelta) -> list[date]:
+def _ticks(begin: date, end: date, step: timedelta) -> list[tuple[date, str]]:
+    """The labelled hours or days; many hours are labelled by the days that begin with them."""
+    by_days = end - begin > _MOST_HOURS
+    if isinstance(begin, datetime) and by_days:
+        begin = (begin + ONE_DAY - step).replace(hour=0, minute=0, second=0, microsecond=0)
+        step = ONE_DAY
     every = max(1, math.ceil((end - begin) / step / _TICKS))
-    return [begin + number * every * step for number in range(math.ceil((end - begin) / step / every))]
+    moments = [begin + number * every * step for number in range(math.ceil((end - begin) / step / every))]
+    return [(moment, f"{moment:%m-%d}" if by_days else tick_of(moment)) for moment in moments]
 
 
 def _round_up(value: float) -> float:
@@ -375,7 +386,13 @@ def _part(
 ) -> None:
     if width > 0:
         place = {"x": f"{begin:.3f}%", "y": f"{(_BAR_PX - height) / 2:g}"}
-        add(drawing, "rect", **place, width=f"{width:.3f}%", height=height, class_=f"{kind}-{colour}")
+        named = _between(colour) if kind == "between" else f"{kind}-{colour}"
+        add(drawing, "rect", **place, width=f"{width:.3f}%", height=height, class_=named)
+
+
+def _between(colour: str) -> str:
+    """The class of what lies between the least and the most."""
+    return f"fill-{colour} stroke-{colour} between"
 
 
 def _legend(figure: Element, colours: Mapping[str, str]) -> None:

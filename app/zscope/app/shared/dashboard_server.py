@@ -32,17 +32,17 @@ _ALWAYS: Mapping[str, str] = {
     "server.fileWatcherType": "none",
     "server.maxUploadSize": "1",  # the dashboard accepts no uploads
     "server.showEmailPrompt": "false",
-    "theme.paddingTop": "0.5rem",
+    "theme.paddingTop": "0rem",
     "theme.paddingBottom": "3rem",
     "theme.baseFontSize": "15",
     # Pages have headings of the first two levels: no level is skipped.
     "theme.headingFontSizes": '["1.9rem", "1.45rem", "1.25rem"]',
     # Captions have 60 % of this colour: still 4.9:1 on white.
-    "theme.light.textColor": "#14161a",
+    "theme.light.textColor": "#15202b",
     # Code in captions has 60 % of these colours, too.
     "theme.light.codeTextColor": "#0a1512",
     "theme.dark.codeTextColor": "#f2f5f3",
-    "theme.light.primaryColor": "#0b6aa2",
+    "theme.light.primaryColor": "#0a5bc4",
     "theme.dark.primaryColor": "#3a8fc4",
 }
 

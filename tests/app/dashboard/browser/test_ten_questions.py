@@ -23,7 +23,7 @@ SEEN = """([question, width, height]) => {
     const texts = [...document.querySelectorAll('[data-testid=stMain] strong, [data-testid=stMetricLabel]')];
     const title = texts.find(each => each.innerText.trim() === question);
     let card = title?.closest('[data-testid=stMetric]') ?? title;
-    while (card && !card.matches('[data-testid=stMetric]') && !card.innerText.includes('Rows'))
+    while (card && !card.matches('[data-testid=stMetric]') && !/[●◐○◇]/.test(card.innerText))
         card = card.parentElement;
     if (!card) return null;
     const walker = document.createTreeWalker(card, NodeFilter.SHOW_TEXT), found = [];
@@ -154,7 +154,7 @@ def test_who_still_uses_old_versions(seen: Seen, store: zs.Store) -> None:
         r"largest part of them, ([\d,]+), is of job (\w+), on port (\d+) of (\w+)\.", said["sentence"]
     )
     answer = seen("posture", "Who still uses TLSv1.1 or older?")
-    assert f"{count} {job}, port {port}, {system}" in answer
+    assert f"{job}, port {port}, {system} {count}" in answer
     old = f"protocol <> 'none' AND job_name = '{job}' AND server_port = {port} AND system = '{system}'"
     clients = {row["client_ip"] for row in rows(store.metric("exposed_client", where=old))}
     assert len(clients) > 1
@@ -166,8 +166,8 @@ def test_which_certificate_ends_next(seen: Seen, store: zs.Store) -> None:
     first, *_ = rows(valid.order("days_left").limit(1))
     name, day = re.findall(r"earliest (\S+) on (\S+)\.$", statement(store, "certificates")["sentence"])[0]
     assert day == f"{first['not_after_utc']:%Y-%m-%d}"
-    assert day in seen("", "Next certificate ends")
-    assert f"{first['days_left']} {name} {day}" in seen("posture", "Which certificate ends next?")
+    assert day in seen("", "Next certificate")
+    assert f"{name} {first['days_left']} {day}" in seen("posture", "Which certificate ends next?")
 
 
 def test_what_to_change_first(seen: Seen, store: zs.Store) -> None:
@@ -178,7 +178,7 @@ def test_what_to_change_first(seen: Seen, store: zs.Store) -> None:
     amount = f"{shown(said['low'])} to {high}" if said["low"] else f"at most {high}"
     assert first["change"] in said["sentence"]
     answer = seen("", "What to change first?")
-    begin = answer.index(f"{amount}{estimate} {first['change']} {first['system']}")
+    begin = answer.index(f"{first['change']} {amount}{estimate} {first['system']}")
     assert not re.search("at most| to ", answer[:begin].partition(")")[2])
 
 
@@ -186,8 +186,8 @@ def test_how_runs_compare_with_published_results(seen: Seen, store: zs.Store) ->
     verdicts = dict(store.metric("benchmark").aggregate("verdict, count(*)", "verdict").fetchall())
     question = "How do the runs compare with IBM's published results?"
     answer = seen("benchmark", question)
-    counts = f"{verdicts['agrees']} agree, {verdicts['differs']} differ"
-    assert f"{sum(verdicts.values())} published results: {counts}" in answer
+    assert f"published results: {verdicts['agrees']} agree, {verdicts['differs']} differ" in answer
+    assert str(sum(verdicts.values())) in answer
 
 
 def test_whether_the_data_can_be_trusted(seen: Seen, store: zs.Store) -> None:
@@ -195,6 +195,6 @@ def test_whether_the_data_can_be_trusted(seen: Seen, store: zs.Store) -> None:
     [(notes,)] = store.sql("SELECT count(*) FROM issue WHERE severity = 'note'").fetchall()
     lost = store.sql("SELECT 1 FROM issue WHERE severity <> 'note'").fetchall()
     answer = seen("quality", "Can the data be trusted?")
-    assert re.search(r"(Yes|No|In part) All in all", answer)
+    assert re.search(r"All in all (Yes|No|In part)", answer)
     assert lost == []
     assert f"Nothing was lost in decoding. {files} files, {notes} notes" in answer

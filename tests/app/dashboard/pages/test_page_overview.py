@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 import duckdb
 import pytest
 from tests.app.conftest import Run, deep
-from tests.app.dashboard.conftest import MARKUP, Open, fine, words
-from tests.app.dashboard.page_helpers import data_of
+from tests.app.dashboard.conftest import MARKUP, Open, fine, html_texts, words
+from tests.app.dashboard.page_helpers import data_of, lists_of
 from tests.pipelines.metrics.statement_stores import SUBJECTS
 
 from zscope.app.dashboard.amounts import amount
@@ -19,6 +19,7 @@ from zscope.app.dashboard.drawing import plain
 from zscope.app.dashboard.pages.overview.key_figures import unprotected
 from zscope.app.dashboard.pages.overview.overview_page import FIGURES, STATEMENT_PAGES
 from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.report.report_page import STATEMENT_SECTIONS
 from zscope.app.shared.filters import Filters
 
@@ -63,12 +64,12 @@ def test_big_numbers_are_those_of_the_metrics(drawn_page: Open, world: Path) -> 
         "WHERE shared_by = 'system' AND part = 'TLS'",
     )
     [ends] = _asked(world, "SELECT min(not_after_utc) FROM certificate_inventory WHERE days_left >= 0")
-    assert shown["Resumed handshakes"] == f"{resumed:.1f} %"
+    assert shown["Resumed"] == f"{resumed:.1f} %"
     assert shown["TLSv1.3"] == f"{tls13:.1f} %"
-    assert shown["Unprotected connections"] == f"{unprotected:.1f} %"
+    assert shown["Unprotected"] == f"{unprotected:.1f} %"
     assert low == 0
     assert shown["TLS CPU cost, a day"] == f"≤ {amount(high, 's')}"
-    assert shown["Next certificate ends"] == f"{ends:%Y-%m-%d}"
+    assert shown["Next certificate"] == f"{ends:%Y-%m-%d}"
 
 
 def test_its_sentences_are_those_of_the_command(drawn_page: Open, run: Run, world: Path) -> None:
@@ -110,9 +111,17 @@ def test_each_question_has_its_figure(drawn_page: Open, demo: tuple[Path, object
     trends = [chart for chart in page.get("vega_lite_chart") if chart.proto.alt.endswith(", over time")]
     assert len(page.get("vega_lite_chart")) == len(charts) + len(trends)
     assert len(trends) > 2
-    lists = [text.value for text in page.markdown if text.value.startswith("- **")]
-    assert len(lists) == len(every) - len(charts)
-    assert "Triangles at the top mark changes" in shown
+    rows = {figure.id: figure.chart.first for figure in every if figure.chart and figure not in charts}
+    assert len(lists_of(page)) == sum(rows.values())
+    assert "▼ marks changes: " in shown
+
+
+def test_each_figure_says_what_it_rests_on(drawn_page: Open, demo: tuple[Path, object]) -> None:
+    page, data = drawn_page("overview", demo[0]), data_of(demo[0])
+    for card in (card for row in FIGURES for card in row):
+        found = figure_rows(data, declared_figures()[card.figure], {})
+        assert found.evidence is not None
+        assert any(found.evidence.words in text for text in html_texts(page))
 
 
 def test_the_rows_of_a_figure_come_with_their_command(open_page: Open, world: Path) -> None:
@@ -132,7 +141,7 @@ def test_filters_of_the_address_narrow_it(drawn_page: Open, world: Path) -> None
         SELECT 100 * sum(resumed_handshakes) / sum(full_handshakes + resumed_handshakes)
         FROM handshake_mix WHERE system = 'CLI1' AND server_port = 443
     """)  # fmt: skip
-    assert shown["Resumed handshakes"] == f"{resumed:.1f} %"
+    assert shown["Resumed"] == f"{resumed:.1f} %"
     assert "Not filtered by port" in words(page)
 
 
@@ -161,8 +170,8 @@ def test_zert_alone_is_enough_for_the_shares(drawn_page: Open, only_zert: Path) 
     page = drawn_page("overview", only_zert)
     known = {metric.label: metric.value != "n/a" for metric in page.metric}
     assert known == {
-        "TLS CPU cost, a day": False, "Resumed handshakes": True, "TLSv1.3": True,
-        "Unprotected connections": True, "Next certificate ends": True,
+        "TLS CPU cost, a day": False, "Resumed": True, "TLSv1.3": True,
+        "Unprotected": True, "Next certificate": True,
     }  # fmt: skip
 
 

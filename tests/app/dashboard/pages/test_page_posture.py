@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.app.conftest import deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
-from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table, titles
+from tests.app.dashboard.page_helpers import choose, data_of, listed, lists_of, sql, table, titles
 from tests.marking import deep_except
 
 from zscope.app.dashboard.pages.posture.certificates import NO_REMARK, closest, name_of, remark_of, uses
@@ -86,7 +86,7 @@ def test_every_kind_of_finding_has_evidence(recorded: Path) -> None:
 
 def test_first_it_names_jobs_and_clients(drawn_page: Open, world: Path) -> None:
     page = drawn_page("posture", world)
-    lists = [point for text in page.markdown for point in text.value.removeprefix("- ").split("\n- ")]
+    lists = lists_of(page)
     [(job, port, system, connections)] = sql(
         world,
         "SELECT job_name, server_port, system, sum(connections)::BIGINT FROM exposed_client "
@@ -97,10 +97,10 @@ def test_first_it_names_jobs_and_clients(drawn_page: Open, world: Path) -> None:
         f"SELECT min(client_ip) FROM exposed_client WHERE protocol = 'none' AND job_name = '{job}' "
         f"AND system = '{system}' AND server_port = {port}",
     )
-    [line] = [text for text in lists if f"{connections:,}" in text and job in text]
-    assert client in line.replace("\\", "")
+    [line] = [row for row in lists if f"{connections:,}" in row and job in row[0]]
+    assert client in " ".join(line)
     [(days,)] = sql(world, "SELECT min(days_left) FROM certificate_inventory WHERE days_left >= 0")
-    assert any(text.startswith(f"**{days}** ") for text in lists)
+    assert any(row[1] == f"{days}" for row in lists)
     assert titles(page) >= {"Who still uses TLSv1.1 or older?", "Which certificate ends next?"}
 
 

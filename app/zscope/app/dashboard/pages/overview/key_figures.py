@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from zscope.app.dashboard.protection_records import (
 )
 from zscope.app.dashboard.tiles import MetricFigure
 from zscope.app.dashboard.time_axis import drawn_at, span
+from zscope.app.figures.evidence import COUNTED, SIGNS, evidence_of
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class KeyFigure:
     shown: str
     words: str
     """What it is of, or which records it needs."""
+    note: str = ""
+    """What it rests on, in a few words."""
     trend: tuple[float, ...] = ()
     """Its value in each hour or day."""
     without_effect: tuple[str, ...] = ()
@@ -71,6 +74,7 @@ def cost(data: PageData) -> KeyFigure:
         title=title,
         shown=f"{low} to {high}" if row["low"] else f"≤ {high}",
         words="CPU time of general-purpose processors: the sum over the systems with a known cost.",
+        note=replace(evidence_of(data, name, where), sources=()).words,
         trend=_trend(days, "day", "high"),
         without_effect=data.without_effect(name),
         source=MetricFigure(name, "sum(high_cpu_s_per_day)", (), where),
@@ -82,7 +86,7 @@ def resumption(data: PageData) -> KeyFigure:
     """Return the share of resumed handshakes among the full and resumed ones in zERT records."""
     needs = "Needs zERT connection details (SMF 119-11)."
     words = "Share of the resumed among the full and resumed handshakes in zERT details."
-    return _share(data, "Resumed handshakes", "handshake_mix", "resumed_pct", words, needs)
+    return _share(data, "Resumed", "handshake_mix", "resumed_pct", words, needs)
 
 
 def tls13(data: PageData) -> KeyFigure:
@@ -100,7 +104,7 @@ def tls13(data: PageData) -> KeyFigure:
 
 def unprotected(data: PageData) -> KeyFigure:
     """Return the share of connections without protection, of the records with the most connections."""
-    title, needs = "Unprotected connections", "Needs zERT records (SMF 119-11 or 119-12)."
+    title, needs = "Unprotected", "Needs zERT records (SMF 119-11 or 119-12)."
     every = protection_records(data)
     if not every:
         return KeyFigure(title=title, shown="n/a", words=needs)
@@ -110,7 +114,7 @@ def unprotected(data: PageData) -> KeyFigure:
 
 def next_certificate(data: PageData) -> KeyFigure:
     """Return the days until the next certificate ends."""
-    title, name = "Next certificate ends", "certificate_inventory"
+    title, name = "Next certificate", "certificate_inventory"
     [row] = data.found(
         name,
         "SELECT min(not_after_utc) AS ends, arg_min(subject_dn, not_after_utc) AS subject FROM found "
@@ -123,6 +127,7 @@ def next_certificate(data: PageData) -> KeyFigure:
         title=title,
         shown=f"{row['ends']:%Y-%m-%d}",
         words=f"The first that ends after the last day of the data: {row['subject']}.",
+        note=_rests_on(data, name, "days_left >= 0"),
         without_effect=data.without_effect(name),
         source=source,
     )
@@ -142,11 +147,17 @@ def _share(
         title=title,
         shown=number(value, 1, "%"),
         words=words,
+        note=_rests_on(data, name, of_source),
         trend=_trend(table, moment, column),
         without_effect=data.without_effect(name),
         source=figure,
         quantity=_QUANTITIES.get(column, ""),
     )
+
+
+def _rests_on(data: PageData, name: str, where: str) -> str:
+    """The records and the hours they cover, and that a figure is not counted."""
+    return evidence_of(data, name, where).words.removeprefix(f"{SIGNS[COUNTED]} {COUNTED} · ")
 
 
 def _trend(table: pa.Table, moment: str, column: str) -> tuple[float, ...]:

@@ -21,7 +21,7 @@ from zscope.app.dashboard.pages.overview.key_figures import (
 )
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.tile_changes import change_in_tile
-from zscope.app.dashboard.tiles import tile, tile_places
+from zscope.app.dashboard.tiles import TileDetail, tile, tile_places
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ FIGURES = (
 _KEY_FIGURES = (cost, resumption, tls13, unprotected, next_certificate)
 _NAMED_SYSTEMS = 8
 _LONGEST = 2000
-_TILE_PX = 160
 _MOMENT = "%Y-%m-%d %H:%M"
 
 
@@ -54,9 +53,10 @@ def render(data: PageData) -> None:
             "zscope generate world FOLDER   # synthetic systems of any size, then zscope ingest FOLDER",
         )
         return
+    with st.container(gap="xsmall"):
+        _tiles(data)
+        draw_figures(data, FIGURES)
     _scope(data)
-    _tiles(data)
-    draw_figures(data, FIGURES)
     with st.spinner("Computing the statements"):
         sentences_section(data)
 
@@ -79,13 +79,12 @@ def _scope(data: PageData) -> None:
         parts.insert(0, f"**Period**: {shown}{ago}")
     files = "file" if summary.loads == 1 else "files"
     parts.append(f"**Loaded**: {summary.loads:,} {files}, {summary.rows:,} rows")
-    st.markdown(" · ".join(parts))
+    st.caption(" · ".join(parts))
 
 
 def _tiles(data: PageData) -> None:
     figures = [key_figure(data) for key_figure in _KEY_FIGURES]
     for place, figure in zip(tile_places(len(figures)), figures, strict=True):
-        trend = figure.trend if len(figure.trend) > 1 else ()
         tile(
             place,
             data,
@@ -93,8 +92,7 @@ def _tiles(data: PageData) -> None:
             figure.shown,
             figure.source,
             clean(figure.words, _LONGEST),
-            trend,
-            height=_TILE_PX,
+            TileDetail(figure.trend, figure.note),
             **change_in_tile(data, figure.quantity),
         )
     without_effect(sorted({name for figure in figures for name in figure.without_effect}))
