@@ -158,7 +158,7 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
         no_data(figure.needs, figure.load, card.name)
     if found.evidence:
         below.insert(0, found.evidence.words)
-    draw_texts(note=" · ".join(below))
+    draw_texts(note=" · ".join(filter(None, below)))
     without_effect(found.ignored)
     if words := not_compared(found):
         st.caption(words)

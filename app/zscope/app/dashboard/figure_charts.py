@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from zscope.app.figures.figure_rows import FigureRows, Row
     from zscope.app.shared.covered_days import CoveredSystem
 
-_ROW_PX, _TWO_LINES_PX, _TIME_PX, _STRIP_PX, _BELOW_PX = 22, 27, 114, 16, 0
+_ROW_PX, _TWO_LINES_PX, _STRIP_PX, _BELOW_PX = 22, 27, 16, 0
 _MOST_DAYS = 10_000
 _BETWEEN = " "
 """Begins the names of the places between two periods of days; each is longer by one."""
@@ -335,11 +335,11 @@ def _course(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> 
         )
     )
     lines = -(-len(colours) // _LEGEND_COLUMNS_OVER_TIME)
-    drawn: Chart = alt.layer(columns, height=_TIME_PX + _LEGEND_LINE_PX * lines)
+    drawn: Chart = alt.layer(columns, height=chart.height + _LEGEND_LINE_PX * lines)
     return drawn
 
 
-def _over_time_lines(_: ChartDeclaration, __: Sequence[Row], found: FigureRows) -> Chart:
+def _over_time_lines(chart: ChartDeclaration, _: Sequence[Row], found: FigureRows) -> Chart:
     """A line for each name with its points; the same lines of the other period are dashed."""
     lines = lines_of(found)
     colours = colours_of(list(lines))
@@ -356,7 +356,7 @@ def _over_time_lines(_: ChartDeclaration, __: Sequence[Row], found: FigureRows) 
             .encode(tooltip=[*tips, alt.Tooltip("amount:N", title=found.compared_with)])
         )
     rows = -(-len(colours) // _LEGEND_COLUMNS_OVER_TIME)
-    drawn: Chart = alt.layer(*layers, height=_TIME_PX + _LEGEND_LINE_PX * rows)
+    drawn: Chart = alt.layer(*layers, height=chart.height + _LEGEND_LINE_PX * rows)
     return drawn
 
 
@@ -435,7 +435,7 @@ def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
         )
     )
     known = any(piece["estimate"] is not None for piece in pieces)
-    drawn: Chart = alt.layer(columns, *([estimates] if known else []), height=_TIME_PX)
+    drawn: Chart = alt.layer(columns, *([estimates] if known else []), height=chart.height)
     return drawn
 
 

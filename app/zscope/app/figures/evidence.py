@@ -24,6 +24,8 @@ _PUBLISHED = "published"
 _ASKED = ("status", "basis", "source")
 _COVERAGE = "coverage"
 """The metric that the covered shares of others are from."""
+_COMPARED = frozenset({"published", "published_value", "published_ratio"})
+"""Columns of metrics that put published results beside measured ones."""
 _MOST_SOURCES, _MOST_RECORDS = 2, 3
 _RECORDS = re.compile(
     r"(?<=SMF )\d+(?:-\d+)?|(?<=, )\d+(?:-\d+)?(?=[ ,;.])"
@@ -44,11 +46,13 @@ class Evidence:
 
     @property
     def words(self) -> str:
-        """What is said below the figure.
+        """What is said below the figure; nothing where the rows are counted and say no more.
 
         >>> Evidence(("range",), ("zERT summary",), (82.4, 100.0)).words
         '◐ range · zERT summary · 82.4 to 100 % of hours'
         """
+        if self == Evidence((COUNTED,)):
+            return ""
         said = ", ".join(f"{SIGNS[kind]} {kind}" for kind in self.kinds)
         return " · ".join(filter(None, (said, ", ".join(self.sources), self._covered())))
 
@@ -75,7 +79,7 @@ def evidence_of(data: FigureData, name: str, where: str) -> Evidence:
         [row] = data.found(name, f"SELECT {', '.join(selected)} FROM found", by, where).to_pylist()
     low, high = row.get("covered_pct") or (None, None)
     return Evidence(
-        _kinds(row, compares=any(column.name.startswith(_PUBLISHED) for column in definition.columns)),
+        _kinds(row, compares=any(column.name in _COMPARED for column in definition.columns)),
         _sources(row.get("source") or (), definition.sources),
         None if low is None or high is None else (low, high),
     )

@@ -39,8 +39,8 @@ A figure is a table, a picture, or both. It has these keys:
   - `strips`: nothing; it draws rows of the metric `coverage` by system, source and day, with its sentences
   With `colour`, a bar has the colour of the word in that column. `first` is how many rows it draws of `bars`,
   `ranges`, `list` and `dumbbell`, and how many names of `heat` and `lines`, those
-  with the most. A click on a bar or cell chooses its system,
-  port or job.
+  with the most. `height` is that of columns and lines over time on a screen, in pixels. A click on a bar or
+  cell chooses its system, port or job.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     share: bool = False
     colour: str = ""
     first: int = 15
+    height: int = 170
 
     @property
     def is_compared(self) -> bool:

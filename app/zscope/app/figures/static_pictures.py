@@ -86,7 +86,7 @@ def add_picture(parent: Element, found: FigureRows) -> None:
     if said := answer_of(found):
         add(figure, "p", said)
     _KINDS[chart.kind](figure, chart, rows, found)
-    if found.evidence:
+    if found.evidence and found.evidence.words:
         add(figure, "p", found.evidence.words, class_="evidence")
 
 
