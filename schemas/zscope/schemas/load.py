@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 TRIPLET_COUNT_BYTES = 2
+MARK_NUMBER_BYTES = 2
 _ANY_PREFIX = "SMFx"
 _NO_SUBTYPE = "none"
 
@@ -354,7 +355,9 @@ def _check_places(file: TomlFile, record: RecordLayout, places: Mapping[str, _Pl
     used |= {section.key for section in record.row_sections}
     for section in record.sections:
         place = places[section.key]
-        if section.base and section.key in used:
+        if section.mark:
+            _check_mark(place, record, section)
+        elif section.base and section.key in used:
             _check_pointer(place, record, section)
         elif section.triplet is None:
             if section.key in used and section.key != HEADER:
@@ -366,12 +369,26 @@ def _check_places(file: TomlFile, record: RecordLayout, places: Mapping[str, _Pl
             raise place.error(problem, "triplet")
 
 
+def _check_mark(place: _Place, record: RecordLayout, section: Section) -> None:
+    """The fields of a mark are numbers of two bytes of its section, which has a known length and entries."""
+    numbers = {f.name for f in section.fields if f.format is Format.UINT and f.length == MARK_NUMBER_BYTES}
+    assert section.mark is not None
+    if not numbers.issuperset({section.mark.size, section.mark.count}) or not section.lengths:
+        raise place.error("needs 'lengths', and 'size' and 'count' that are numbers of two bytes", "mark")
+    if all(other.base != section.key for other in record.sections):
+        raise place.error("needs a section with the entries, which has it as 'base'", "mark")
+
+
 def _check_pointer(place: _Place, record: RecordLayout, section: Section) -> None:
     """The pointer of a section inside another one consists of numbers in that section or in its base."""
     bases = {each.key: each for each in record.sections}
     if section.base not in bases:
         raise place.error(f"there is no section {section.base!r}", "base")
     outer = bases[section.base]
+    if outer.mark:
+        if not section.step_field:
+            raise place.error("needs the field with the length of each entry", "step_field")
+        return
     chain = [outer, *([bases[outer.base]] if outer.base in bases else [])]
     numbers = {field.name for each in chain for field in each.fields if field.format is Format.UINT}
     if len(section.pointer) != len(TRIPLET_PARTS) or not numbers.issuperset(section.pointer):

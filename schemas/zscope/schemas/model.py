@@ -161,6 +161,16 @@ class Field(Declared, frozen=True):
         return self.format is Format.PACKED_DATE
 
 
+class SectionMark(Declared, frozen=True):
+    """The text at the start of a section that nothing locates, and the fields that say what it contains."""
+
+    text: str
+    size: str
+    """The field with the length of the section and the entries in it."""
+    count: str
+    """The field with the number of entries."""
+
+
 class Section(Declared, frozen=True):
     """A part of a record that contains fields, located by a triplet (or, for the header, at the start)."""
 
@@ -177,6 +187,8 @@ class Section(Declared, frozen=True):
     The length and the number can be in it, and the offset in its own base: then the offset is that of the
     occurrences of all base sections, which follow each other.
     """
+    mark: SectionMark | None = None
+    """The section is where this text is. Sections with this one as `base` are the entries that follow it."""
     lengths: Mapping[str, int] | None = None
     """Known lengths by release, oldest first; None where the length varies from record to record."""
     repeats: bool = False
@@ -205,8 +217,8 @@ class Section(Declared, frozen=True):
 
     @property
     def is_located(self) -> bool:
-        """Return whether a pointer locates it; the header is at the start of the record."""
-        return self.triplet is not None or bool(self.base)
+        """Return whether a pointer or a mark locates it; the header is at the start of the record."""
+        return self.triplet is not None or bool(self.base) or self.mark is not None
 
     @property
     def columns(self) -> tuple[Field, ...]:

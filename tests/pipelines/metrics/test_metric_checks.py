@@ -274,16 +274,73 @@ def test_records_without_any_card_are_not_the_same_as_no_records() -> None:
     assert checked("crypto-mix", loaded) == [("SYSA", "fail", "SMF 70-2: 0 CCA coprocessors, 0 accelerators")]
 
 
+def test_the_number_of_records_is_reported_and_not_judged() -> None:
+    row = {"system": "SYSA", "record_type": 115, "record_subtype": 231, "records": 7}
+    [(system, status, evidence)] = checked("mq-tasks", {"load_kind": [row]})
+    assert (system, status, evidence[:2]) == ("SYSA", "unknown", "7 ")
+
+
+def audit(hour: int, handshakes: int | None, objects: int | None, *, compared: bool = True) -> dict[str, Any]:
+    """Return an hour of `icsf_audit` in which all records of objects are compared, or none."""
+    compared &= objects is not None
+    return {
+        "system": "SYSA", "hour_utc": datetime(2026, 3, 2, hour, tzinfo=UTC), "handshakes": handshakes,
+        "icsf_records": None if objects is None else objects + 1, "object_records": objects, "use_records": 0,
+        "compared_handshakes": (handshakes or 0) * compared, "compared_records": (objects or 0) * compared,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("practice", "row"),
+    ("hours", "status", "told"),
     [
-        ("icsf-audit", {"system": "SYSA", "record_type": 82, "record_subtype": 40, "records": 7}),
-        ("mq-tasks", {"system": "SYSA", "record_type": 115, "record_subtype": 231, "records": 7}),
+        (
+            [audit(1, 1000, 1020)],
+            "fail",
+            "1,020 SMF 82-42 records for 1,000 handshakes in 1 hour: 1.02 per handshake",
+        ),
+        (
+            [audit(1, 500, 510), audit(2, 500, 510)],
+            "fail",
+            "in 2 hours: 1.02 per handshake; keys of sessions are audited",
+        ),
+        (
+            [audit(1, 1000, 1020), audit(2, 9000, 0)],
+            "fail",
+            "0.102 per handshake; keys of sessions are audited in 1 of",
+        ),
+        ([audit(1, 1000, 1020)], "fail", "published: CPU per transaction of a server +1149 %"),
+        (
+            [audit(1, 1000, 0)],
+            "pass",
+            "0 SMF 82-42 records for 1,000 handshakes in 1 hour: 0.0 per handshake; below 0.01",
+        ),
+        (
+            [audit(1, 1000, 499)],
+            "unknown",
+            "0.499 per handshake; between 0.01 and 0.5: token objects, or an audit for a",
+        ),
+        ([audit(1, 29, 29)], "unknown", "29 handshakes in 1 hour: 1.0 per handshake; 30 are needed"),
+        (
+            [audit(1, 15, 15), audit(2, 15, 15)],
+            "fail",
+            "30 handshakes in 2 hours: 1.0 per handshake; keys of sessions",
+        ),
+        ([audit(1, 1000, None)], "unknown", "1,000 handshakes, but no SMF 82 record is loaded"),
+        ([audit(1, None, 3)], "unknown", "4 SMF 82 records, 3 of subtype 42, but zERT recorded no handshake"),
+        (
+            [audit(1, 1000, 3, compared=False)],
+            "unknown",
+            "4 SMF 82 records and 1,000 handshakes, but not in the same",
+        ),
     ],
 )
-def test_the_number_of_records_is_reported_and_not_judged(practice: str, row: Mapping[str, Any]) -> None:
-    [(system, status, evidence)] = checked(practice, {"load_kind": [row]})
-    assert (system, status, evidence[:2]) == ("SYSA", "unknown", "7 ")
+def test_records_of_icsf_for_each_handshake_show_whether_it_audits_sessions(
+    hours: list[dict[str, Any]], status: str, told: str
+) -> None:
+    [(system, found, evidence)] = checked("icsf-audit", {"icsf_audit": hours})
+    assert (system, found) == ("SYSA", status)
+    assert told in evidence
+    assert ("+1149 %" in evidence) == (status == "fail")
 
 
 @pytest.mark.parametrize(

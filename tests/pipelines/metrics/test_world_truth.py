@@ -511,3 +511,16 @@ def test_other_work_follows_the_day(sample: World) -> None:
     )
     busy = dict(rows)
     assert busy[True] > 1.3 * busy[False]
+
+
+def test_records_of_icsf_show_which_system_of_the_sample_audits_sessions(sample: World) -> None:
+    rows = sample.rows(
+        "icsf_audit", "SELECT system, handshakes, icsf_records, object_records, audit FROM icsf_audit"
+    )
+    # 887 handshakes with 17 second objects, 8 records of both servers about other things, and 88 of uses.
+    assert sorted(rows) == [
+        ("CLI1", 1019, None, None, "unknown"),
+        ("CLI2", 760, None, None, "unknown"),
+        ("SRV1", 887, 887 + 17 + 8 + 88, 887 + 17, "on"),
+        ("SRV2", 892, 8, 0, "off"),
+    ]

@@ -28,6 +28,7 @@ from zscope.parsers.smf.header import (
     sliding,
 )
 from zscope.parsers.smf.inner_sections import locate_inside, numbered, report_gaps
+from zscope.parsers.smf.marked_sections import entries_after, locate_marked
 from zscope.parsers.smf.section_columns import (
     Columns,
     Plans,
@@ -210,6 +211,13 @@ class TableBuilder:
 
     def _place(self, section: Section) -> SectionPlaces:
         if section.key not in self._placed:
+            if section.mark:
+                entry = next(each for each in self.layout.record.sections if each.base == section.key)
+                self._placed[section.key] = locate_marked(self.group, section, entry)
+                return self._placed[section.key]
+            if section.base and (marked := self.layout.record.section(section.base)).mark:
+                self._placed[section.key] = entries_after(self.group, section, marked, self._place(marked))
+                return self._placed[section.key]
             if not section.base:
                 self._placed[section.key] = self.group.locate(section)
                 return self._placed[section.key]
@@ -324,7 +332,7 @@ def raw_batches(
 
 
 def _undescribed(group: RecordGroup, layout: RecordLayout | None) -> Iterable[tuple[str, SectionPlaces]]:
-    if layout is None:
+    if layout is None or (layout.triplets is None and layout.header_only):
         everyone = np.arange(len(group))
         yield WHOLE_RECORD, SectionPlaces(everyone, np.zeros_like(everyone), group.starts, group.lengths)
         return

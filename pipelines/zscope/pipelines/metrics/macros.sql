@@ -154,6 +154,17 @@ CREATE OR REPLACE MACRO handshake_kind(text, code) AS
 -- Whether a handshake counts as unknown.
 CREATE OR REPLACE MACRO is_unknown_kind(kind) AS kind NOT IN ('full', 'resumed', 'failed');
 
+-- Whether ICSF audits the keys of sessions, by its records of PKCS #11 objects: about one for each handshake, or none.
+CREATE OR REPLACE MACRO session_audit(records, handshakes) AS CASE
+    WHEN handshakes >= 30 AND records >= 0.5 * handshakes THEN 'on'
+    WHEN handshakes >= 30 AND records < 0.01 * handshakes THEN 'off'
+    WHEN handshakes >= 30 THEN 'in part'
+    ELSE 'unknown'
+END;
+
+-- A name without what texts write differently: capitals, and characters that are no letters or digits.
+CREATE OR REPLACE MACRO plain_name(name) AS regexp_replace(upper(name), '[^A-Z0-9]', '', 'g');
+
 -- Growth of a counter of four bytes, which starts again at 0 after 2^32 - 1.
 CREATE OR REPLACE MACRO counter_growth(before, after) AS (4294967296 + after - before) % 4294967296;
 

@@ -174,6 +174,7 @@ _SUBJECTS = {
     "changes": "Changes between periods",
     "zert": "zERT records",
     "cpu": "CPU time",
+    "crypto": "Cryptography",
     "workload": "Address spaces and service classes",
     "coverage": "What the data cover",
     "systems": "Systems",

@@ -33,6 +33,7 @@ from zscope.samples.world.expected import (
     expected_spaces,
     role_of,
 )
+from zscope.samples.world.icsf import icsf_records
 from zscope.samples.world.policy import Messages, policy_files
 from zscope.samples.world.services import ADDRESSES, world_context
 from zscope.samples.world.stack_statistics import StackStatistics
@@ -54,6 +55,7 @@ from zscope.samples.world.world_connections import (
 )
 from zscope.samples.world.world_displays import Caches, Displays, local_clock
 from zscope.samples.world.world_recipe import (
+    CLIENTS,
     DAY_US,
     INTERVAL_MINUTES,
     INTERVALS_A_DAY,
@@ -200,10 +202,17 @@ class _World:
             elif system in RUN_SYSTEMS.values():
                 night = [run for run in self._runs if run.night == day - self.recipe.days]
                 dump.add(StackStatistics(self.context, system).night(seen, night))
+            if system >= CLIENTS and begin <= self._icsf_us[0] < begin + DAY_US:
+                dump.add(icsf_records(self.context, system, seen, self._icsf_us))
             for part in range(slices):
                 first, last = (begin + DAY_US * at // slices for at in (part, part + 1))
                 dump.add(connection_records(self.context, seen, first, last))
                 dump.write_until(last)
+
+    @property
+    def _icsf_us(self) -> tuple[int, int]:
+        """Start and end of the records of ICSF: the time of the connections that alone have records."""
+        return self.recipe.recorded_us if self.recipe.recording == "counts" else (-1, -1)
 
     def _switches(self) -> list[tuple[int, int]]:
         """Return the times at which records of connections begin and cease."""

@@ -137,6 +137,8 @@ class KnownOtherwise(Declared, frozen=True):
     workload_records: str
     workload_listing: str
     cache_reset: str
+    session_audit: str
+    """System whose ICSF audits the keys of TLS sessions."""
 
 
 class ApplicationSpaces(Declared, frozen=True):
