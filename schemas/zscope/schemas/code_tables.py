@@ -62,6 +62,50 @@ def cipher_suites() -> Mapping[str, CipherSuite]:
     return suites
 
 
+@dataclass(frozen=True, slots=True)
+class CryptoFunction:
+    """One function of the cryptographic instructions that the hardware counts, by its number there."""
+
+    number: int
+    """That of the hardware (PAI); type 30 records are assumed to have the same."""
+    name: str
+    """As the hardware counters are called."""
+    instruction: str
+    machine: str
+    """The first machine that counts it."""
+    algorithm: str | None
+    """None: the function has none, or the number is reserved."""
+    key_bits: int | None
+    """Length of the key, or of the curve."""
+    kind: str
+    """What it does: GCM, CBC, XTS, CTR, another cipher, MAC, hashing, ECDH, ECDSA (EdDSA too) and so on."""
+    protected_key: bool
+    """Whether the key is encrypted in memory."""
+
+
+@cache
+def crypto_functions() -> tuple[CryptoFunction, ...]:
+    """Return the functions that the hardware counts.
+
+    >>> [function.name for function in crypto_functions() if function.number == 32]
+    ['KMA_GCM_AES_256']
+    """
+    text = (files("zscope.schemas") / "codes" / "crypto_counter.csv").read_text(encoding="ascii")
+    return tuple(
+        CryptoFunction(
+            number=int(row["number"]),
+            name=row["name"],
+            instruction=row["instruction"],
+            machine=row["machine"],
+            algorithm=row["algorithm"] or None,
+            key_bits=int(row["key_bits"]) if row["key_bits"] else None,
+            kind=row["kind"],
+            protected_key=row["protected_key"] == "yes",
+        )
+        for row in csv.DictReader(text.splitlines())
+    )
+
+
 def read_code_tables(code_files: Iterable[TomlFile]) -> dict[str, CodeTable]:
     """Return the code tables of files, and that of cipher suites."""
     tables = {table.name: table for file in code_files for table in _code_tables(file)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from zscope.schemas.attls import attls_defaults
-from zscope.schemas.code_tables import CipherSuite, cipher_suites
+from zscope.schemas.code_tables import CipherSuite, cipher_suites, crypto_functions
 from zscope.schemas.described_columns import described
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
 from zscope.schemas.load import catalog
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def reference_tables() -> Mapping[str, pa.Table]:
     """Return all reference tables by name.
 
-    They are `code_<name>` for every code table, `cipher`, `attls_parameter`, `field_catalog`, and the
-    published results: `reference_result`, `reference_filling`, `reference_ratio`, `reference_method`,
-    `best_practice`.
+    They are `code_<name>` for every code table, `cipher`, `crypto_function`, `attls_parameter`,
+    `field_catalog`, and the published results: `reference_result`, `reference_filling`, `reference_ratio`,
+    `reference_method`, `best_practice`.
 
     >>> reference_tables()["code_handshake_type"].to_pylist()[0]
     {'code': 1, 'text': 'full'}
@@ -46,6 +46,8 @@ def reference_table(name: str) -> pa.Table:
         return code_rows(catalog().codes[name.removeprefix("code_")])
     if name == "cipher":
         return cipher_rows()
+    if name == "crypto_function":
+        return crypto_function_rows()
     if name == "attls_parameter":
         return attls_parameter_rows()
     return field_catalog() if name == "field_catalog" else published_tables()[name]
@@ -62,6 +64,7 @@ def reference_schemas() -> Mapping[str, pa.Schema]:
     return {
         **schemas,
         "cipher": cipher_schema(),
+        "crypto_function": CRYPTO_FUNCTION_SCHEMA,
         "attls_parameter": ATTLS_PARAMETER_SCHEMA,
         "field_catalog": FIELD_CATALOG_SCHEMA,
         **PUBLISHED_SCHEMAS,
@@ -101,6 +104,27 @@ def cipher_schema() -> pa.Schema:
 def cipher_rows() -> pa.Table:
     """Return a table with one row per cipher suite."""
     return pa.Table.from_pylist([asdict(suite) for suite in cipher_suites().values()], cipher_schema())
+
+
+CRYPTO_FUNCTION_SCHEMA = pa.schema(
+    [
+        described("number", pa.int64(), "Number of the hardware counter (PAI).", required=True),
+        described("name", pa.string(), "Name of the hardware counter.", required=True),
+        described("instruction", pa.string(), "Instruction of CPACF.", required=True),
+        described("machine", pa.string(), "First machine that counts the function.", required=True),
+        described("algorithm", pa.string(), "Cipher, hash or curve; null if there is none."),
+        described("key_bits", pa.int64(), "Length of the key or of the curve; null if there is none."),
+        described("kind", pa.string(), "GCM, CBC, XTS, ECDH, ECDSA, hashing and so on.", required=True),
+        described("protected_key", pa.bool_(), "Whether the key is encrypted in memory.", required=True),
+    ],
+    {"meaning": "Functions of the cryptographic instructions that the hardware counts since z16."},
+)
+
+
+def crypto_function_rows() -> pa.Table:
+    """Return one row for each function."""
+    rows = [asdict(function) for function in crypto_functions()]
+    return pa.Table.from_pylist(rows, CRYPTO_FUNCTION_SCHEMA)
 
 
 ATTLS_PARAMETER_SCHEMA = pa.schema(

@@ -96,7 +96,7 @@ class ReportDeclaration(Declared, frozen=True, kw_only=True):
     name: str
     meaning: str
     family: str
-    """Kind of report: `rmf`, `netstat`, `gsksrvr`, `attls`, `zvm`, `mq` or `supplied`."""
+    """Kind of report: `rmf`, `netstat`, `gsksrvr`, `attls`, `macro`, `zvm`, `mq` or `supplied`."""
     title: str
     """Name of the report for display."""
     grain: tuple[str, ...]
