@@ -40,6 +40,20 @@ def amount(value: float | None, unit: str = "") -> str:
     return f"{number} {WRITTEN.get(written, written)}".rstrip()
 
 
+def between(low: str, high: str) -> str:
+    """Return what lies between the least and the most, each with its unit; nothing is less than 0.
+
+    >>> between("2.23 s", "2,815 s"), between("0", "2,178 s"), between("680 ms", "2 s"), between("n/a", "n/a")
+    ('2.23 to 2,815 s', '≤ 2,178 s', '680 ms to 2 s', 'n/a')
+    """
+    number, _, unit = low.rpartition(" ")
+    if high == "n/a":
+        return high
+    if not any(digit in low for digit in "123456789"):
+        return f"≤ {high}"
+    return f"{number} to {high}" if number and high.endswith(f" {unit}") else f"{low} to {high}"
+
+
 def amount_axis(unit: str, **more: Any) -> alt.Axis:  # noqa: ANN401 - Altair's own
     """Return an axis with amounts of a unit."""
     return alt.Axis(labelExpr=amount_expression(unit), **more)

@@ -84,7 +84,7 @@ class TileDetail:
 def tile_places(number: int) -> list[DeltaGenerator]:
     """Return places for tiles in a row; on a phone two stand beside each other."""
     row = st.container(horizontal=True, gap="small")
-    return [row.container(width="stretch") for _ in range(number)]
+    return [row.container(width="stretch", height="stretch") for _ in range(number)]
 
 
 def tile(

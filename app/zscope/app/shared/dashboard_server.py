@@ -35,6 +35,8 @@ _ALWAYS: Mapping[str, str] = {
     "theme.paddingTop": "0rem",
     "theme.paddingBottom": "3rem",
     "theme.baseFontSize": "15",
+    "theme.metricValueFontSize": "1.7rem",
+    "theme.metricValueFontWeight": "600",
     # Pages have headings of the first two levels: no level is skipped.
     "theme.headingFontSizes": '["1.9rem", "1.45rem", "1.25rem"]',
     # Captions have 60 % of this colour: still 4.9:1 on white.

@@ -94,7 +94,7 @@ def test_what_tls_costs(seen: Seen, store: zs.Store) -> None:
     known = "shared_by = 'system' AND part = 'TLS' AND high_cpu_s_per_day IS NOT NULL"
     costs = rows(store.metric("tls_price", where=known))
     low, high = (sum(row[f"{end}_cpu_s_per_day"] for row in costs) for end in ("low", "high"))
-    whole = f"{low:,.0f} s to {high:,.0f} s" if low else f"≤ {high:,.0f} s"
+    whole = f"{low:,.0f} to {high:,.0f} s" if low else f"≤ {high:,.0f} s"
     assert high > 0
     assert whole in seen("", "TLS CPU cost, a day")
     assert whole in seen("tls_price", "All systems, a day")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from zscope.app.dashboard.amounts import amount
+from zscope.app.dashboard.amounts import amount, between
 from zscope.app.dashboard.drawing import number
 from zscope.app.dashboard.protection_records import (
     POSTURE,
@@ -64,7 +64,6 @@ def cost(data: PageData) -> KeyFigure:
     ).to_pylist()
     if not row["systems"]:
         return KeyFigure(title=title, shown="n/a", words="Needs zERT records and CPU time of the same time.")
-    low, high = amount(row["low"], "s"), amount(row["high"], "s")
     days = data.found(
         "tls_price_day",
         "SELECT day, if(count(*) = count(high_cpu_s_per_day), sum(high_cpu_s_per_day), NULL) AS high "
@@ -72,7 +71,7 @@ def cost(data: PageData) -> KeyFigure:
     )  # fmt: skip
     return KeyFigure(
         title=title,
-        shown=f"{low} to {high}" if row["low"] else f"≤ {high}",
+        shown=between(amount(row["low"], "s"), amount(row["high"], "s")),
         words="CPU time of general-purpose processors: the sum over the systems with a known cost.",
         note=replace(evidence_of(data, name, where), sources=()).words,
         trend=_trend(days, "day", "high"),

@@ -92,7 +92,7 @@ def _tiles(data: PageData) -> None:
             figure.shown,
             figure.source,
             clean(figure.words, _LONGEST),
-            TileDetail(figure.trend, figure.note),
+            TileDetail(figure.trend, figure.note or figure.words),
             **change_in_tile(data, figure.quantity),
         )
     without_effect(sorted({name for figure in figures for name in figure.without_effect}))

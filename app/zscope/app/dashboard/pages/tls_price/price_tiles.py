@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from zscope.app.dashboard.amounts import amount
+from zscope.app.dashboard.amounts import amount, between
 from zscope.app.dashboard.drawing import number, without_effect
 from zscope.app.dashboard.tile_changes import change_in_tile
 from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
@@ -57,7 +57,7 @@ def draw_tiles(data: PageData) -> None:
     places = tile_places(len(figures) + 1)
     for n, (place, (title, (of, write, words))) in enumerate(zip(places, figures.items(), strict=False)):
         low, high = row[f"v{2 * n}"], row[f"v{2 * n + 1}"]
-        shown = f"{write(low)} to {write(high)}" if low else f"≤ {write(high)}" if high is not None else "n/a"
+        shown = between(write(low or 0.0), write(high))
         source = MetricFigure(_METRIC, of.format(end="high"), (), _OF_SYSTEMS)
         tile(place, data, title, shown, source, words, **change_in_tile(data, "" if n else "TLS cost"))
     places[-1].number_input(
