@@ -166,7 +166,7 @@ def _dumbbell(chart: ChartDeclaration, rows: Sequence[Row], _: FigureRows) -> Ch
     x = alt.X("least:Q", scale=alt.Scale(domain=list(ends), nice=False, zero=False), title=None,
               axis=alt.Axis(tickCount=5, format=",.3~r", grid=True))  # fmt: skip
     own = alt.Color("colour:N", scale=None, legend=None)
-    agrees = named.mark_bar(size=13, opacity=0.22, color=PUBLISHED).encode(x=x, x2=alt.X2("most:Q"))
+    agrees = named.mark_bar(size=13, opacity=0.3, color=PUBLISHED).encode(x=x, x2=alt.X2("most:Q"))
     zero = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=COLOURS["grey"]).encode(x=alt.X("zero:Q"))
     published = base.transform_filter("isValid(datum.published)").mark_point(
         shape="diamond", size=70, strokeWidth=2, color=PUBLISHED, opacity=1

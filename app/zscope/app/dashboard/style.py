@@ -22,7 +22,7 @@ Chart = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.HConcatChart | alt.F
 """The chart classes of Altair, single and combined."""
 
 BLUE, ORANGE, GREEN, RED = "#1a6fd1", "#c98015", "#12877b", "#d6455d"
-SKY, PURPLE, GREY = "#63aef8", "#6a45c2", "#8b98a7"
+SKY, PURPLE, GREY = "#63aef8", "#7c5cd6", "#8b98a7"
 CATEGORIES = (BLUE, ORANGE, GREEN, PURPLE, SKY, RED, GREY)
 
 PINK, VIOLET = "#c2185b", "#a678c8"
