@@ -24,6 +24,7 @@ from tests.pipelines.ingest.comparing import (
 from tests.pipelines.stores import load, rows_of
 
 from zscope.pipelines.ingest import commit_new_rows, decoding
+from zscope.pipelines.ingest.duplicates import remove_duplicates
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:
@@ -102,14 +103,13 @@ def test_records_of_one_dump_are_compared_where_memory_can_be_written_to_disk(
     fresh: Fresh, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written_in: list[Path] = []
-    compared = commit_new_rows.remove_duplicates
 
-    def remove_duplicates(before: StoreBefore, staged: list[StagedFile], work: Path) -> Duplicates:
+    def compared(before: StoreBefore, staged: list[StagedFile], work: Path) -> Duplicates:
         (work / "spill").mkdir()  # as DuckDB does, which makes no folder above it
         written_in.append(work)
-        return compared(before, staged, work)
+        return remove_duplicates(before, staged, work)
 
-    monkeypatch.setattr(commit_new_rows, "remove_duplicates", remove_duplicates)
+    monkeypatch.setattr(commit_new_rows, "remove_duplicates", compared)
     monkeypatch.setattr(decoding, "FEW_ROWS_BYTES", 0)  # rows of the dump are written as they are decoded
     store = fresh()
     load(store, write(place / "all.smf", dump()))
