@@ -60,34 +60,23 @@ traffic_source AS (
     GROUP BY system, day
 ),
 
-day_covered AS (
-    SELECT
-        system,
-        day,
-        coalesce(100 * sum(covered_hours) FILTER (source = '30') / nullif(sum(hours) FILTER (source = '30'), 0), 0)
-            AS space_pct,
-        coalesce(100 * sum(covered_hours) FILTER (source = '119-11') / nullif(sum(hours) FILTER (source = '119-11'), 0), 0)
-            AS detail_pct
-    FROM covered_day
-    GROUP BY system, day
-),
-
 compared AS (
     SELECT
         c.*,
         n.* EXCLUDE (counter_number, kind),
         coalesce(n.kind, 'unknown') AS kind,
         nullif(n.kind, 'unknown') = 'XTS' AS at_rest,
-        d.space_pct,
-        CASE WHEN d.detail_pct >= least_covered_pct() THEN coalesce(h.handshakes, 0) END AS handshakes,
+        coalesce(100 * p.covered_hours / p.hours, 0) AS space_pct,
+        coalesce(100 * d.covered_hours / d.hours, 0) AS detail_pct,
+        CASE WHEN detail_pct >= least_covered_pct() THEN coalesce(h.handshakes, 0) END AS handshakes,
         CASE WHEN s.covered_pct >= least_covered_pct() THEN coalesce(t.tls_mb, 0) END AS tls_mb,
         CASE
-            WHEN d.space_pct IS NULL OR d.space_pct < least_covered_pct()
-                THEN 'intervals of SMF 30 cover ' || number_text(coalesce(d.space_pct, 0)) || ' % of the day'
+            WHEN space_pct < least_covered_pct()
+                THEN 'intervals of SMF 30 cover ' || number_text(space_pct) || ' % of the day'
         END AS space_why,
         CASE
-            WHEN d.detail_pct IS NULL OR d.detail_pct < least_covered_pct()
-                THEN 'zERT details cover ' || number_text(coalesce(d.detail_pct, 0)) || ' % of the day'
+            WHEN detail_pct < least_covered_pct()
+                THEN 'zERT details cover ' || number_text(detail_pct) || ' % of the day'
             WHEN coalesce(h.handshakes, 0) = 0 THEN 'no handshake of the job'
         END AS handshake_why,
         CASE
@@ -98,7 +87,8 @@ compared AS (
         END AS traffic_why
     FROM counted AS c
     LEFT JOIN crypto_counter_name AS n ON c.counter_number = n.counter_number
-    LEFT JOIN day_covered AS d ON c.system = d.system AND c.day = d.day
+    LEFT JOIN covered_day AS p ON p.source = '30' AND c.system = p.system AND c.day = p.day
+    LEFT JOIN covered_day AS d ON d.source = '119-11' AND c.system = d.system AND c.day = d.day
     LEFT JOIN traffic_source AS s ON c.system = s.system AND c.day = s.day
     LEFT JOIN handshake AS h ON c.system = h.system AND c.day = h.day AND c.job_name = h.job_name
     LEFT JOIN traffic AS t ON c.system = t.system AND c.day = t.day AND c.job_name = t.job_name

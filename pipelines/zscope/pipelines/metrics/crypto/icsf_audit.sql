@@ -9,7 +9,7 @@ WITH recorded AS (
         sum(records) AS icsf_records,
         coalesce(sum(records) FILTER (WHERE subtype = 42), 0) AS object_records,
         coalesce(sum(records) FILTER (WHERE subtype IN (46, 47)), 0) AS use_records,
-        coalesce(sum(watched_records) FILTER (WHERE subtype = 42), 0) AS watched_records
+        sum(watched_records) FILTER (WHERE subtype = 42) AS watched_records
     FROM icsf_record_day
     GROUP BY system, hour_utc
 ),
