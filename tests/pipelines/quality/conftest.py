@@ -39,6 +39,7 @@ FROM unnest(['SYSA', 'SYSB', 'SRV1']) AS a(system), range(24) AS h(hour),
     unnest(['119-1/2', '119-11', '119-12', '119-5', '70', '72', '30']) AS s(source)
 """
 """What a catalogue has of the metric coverage: all hours are complete."""
+OF_THE_DUMP = ("sample-data/smf-sample.bin", "sample-data/hardware-counters.smf.gz", "sample-data/reports")
 OF_THE_WORLD = (
     "sample-data/world/policy",
     "sample-data/world/logs",
@@ -64,7 +65,7 @@ def stored(table: str, rows: pa.Table) -> pa.Table:
 @pytest.fixture(scope="session")
 def sample() -> Tables:
     """The sample data and a few rows of other systems, as one load; the tables that have rows."""
-    found = read(["sample-data/smf-sample.bin", "sample-data/reports", *OF_THE_WORLD]).tables
+    found = read([*OF_THE_DUMP, *OF_THE_WORLD]).tables
     wanted = [name for name in table_names() if name not in ANY_RECORD_TABLES]
     rows = {name: found[name] for name in wanted if found[name].num_rows}
     rows |= {**mq_rows(), **other_systems(), **workload_rows()}

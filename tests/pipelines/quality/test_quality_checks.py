@@ -85,6 +85,12 @@ FAULTS = {
     "smf70_logical_cpu.online-within-interval": {"online_us": "interval_ms * 1100"},
     "smf70_logical_cpu.effective-within-dispatch": {"effective_us": "dispatch_us + 2000"},
     "smf70_partition.lists-complete": {"logical_cpu_skip": "logical_cpu_skip + 100"},
+    "smf113_processor.cycles-within-interval": {"cpu_speed": "cpu_speed // 20"},
+    "smf113_processor.counters-kept": {"counter_flags": "32768"},
+    "smf113_processor.busy-agrees": {"cpu_speed": "cpu_speed * 2"},
+    "smf113_counter.crypto-within-cycles": {
+        "counter_value": "if(counter_name = 'AES_CYCLES', 100 * counter_value, counter_value)",
+    },
     "smf119_zert_detail.end-only-at-end": {"event_type": "1", "end_utc": "start_utc"},
     "smf119_zert_dn.belongs-to-a-record": {"record_no": "record_no + 1_000_000"},
     "smf119_zert_summary_dn.belongs-to-a-record": {"record_no": "record_no + 1_000_000"},

@@ -218,10 +218,11 @@ def test_files_and_decoded_rows_are_as_recorded(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-_AMOUNTS = ("_ms", "_us", "_units", "_transactions", "_instructions", "_count")
+_AMOUNTS = ("_ms", "_us", "_units", "_transactions", "_instructions", "_count", "_value")
 _OTHER_AMOUNTS = {
     "smf30_interval": {"enqueue_promoted_total_us"},
     "smf30_crypto_counter": set[str](),
+    "smf113_counter": set[str](),
 }
 """Its name says that it counts from the start on, in records of all subtypes."""
 

@@ -33,7 +33,13 @@ if TYPE_CHECKING:
 SAMPLE_ROWS = 1_000_000
 """Approximate sample size of tables with more rows in the slice."""
 STORE = "store"
-_METRICS = ("cpu_interval_disagreement", "capture_ratio", "service_class_disagreement")
+_METRICS = (
+    "cpu_interval_disagreement",
+    "cpu_interval",
+    "capture_ratio",
+    "service_class_disagreement",
+    "crypto_share",
+)
 """Metrics that expectations read."""
 _COVERAGE = "coverage"
 """The metric with the hours that the data cover."""

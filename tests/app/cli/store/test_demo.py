@@ -14,7 +14,7 @@ from click.testing import Result
 
 from zscope.app.cli.commands import demo as demo_command
 from zscope.samples import sample_folder
-from zscope.samples.sample_folder import PARTS
+from zscope.samples.sample_folder import COUNTERS, DUMP, MANIFEST, PARTS
 
 Run = Callable[..., Result]
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
@@ -97,7 +97,7 @@ def test_without_a_checkout_the_data_is_generated(
     """It loads the same as in a checkout; what is printed about it has tests above."""
 
     def copied(folder: Path, _: object) -> None:  # `zscope generate sample` has a test of its own
-        for name in ("smf-sample.bin", "smf-sample.manifest.json"):
+        for name in (DUMP, MANIFEST, COUNTERS):
             shutil.copy(SAMPLE / name, folder)
         for name in PARTS:
             shutil.copytree(SAMPLE / name, folder / name)

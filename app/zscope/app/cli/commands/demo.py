@@ -15,7 +15,7 @@ from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.store_option import open_session, store_errors
-from zscope.samples.sample_folder import DUMP, REPORTS, SYSTEMS, WORLD
+from zscope.samples.sample_folder import COUNTERS, DUMP, REPORTS, SYSTEMS, WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -221,7 +221,7 @@ def _ingest(store: Path, folder: Path) -> IngestReport:
 
     with store_errors():
         # Not the whole folder: in a checkout it also contains the generator.
-        parts = [folder / name for name in (DUMP, REPORTS, WORLD, SYSTEMS)]
+        parts = [folder / name for name in (DUMP, COUNTERS, REPORTS, WORLD, SYSTEMS)]
         return ingest(
             store, parts, IngestOptions(selection=row_selection(None), settings=Settings().merge([ZONE]))
         )
