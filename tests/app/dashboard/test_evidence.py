@@ -10,7 +10,7 @@ import streamlit as st
 from tests.app.dashboard.page_helpers import data_of, sql
 
 from zscope.app.dashboard import figure_lists
-from zscope.app.figures.evidence import SIGNS, Evidence, evidence_of
+from zscope.app.figures.evidence import SIGNS, FigureEvidence, evidence_of
 from zscope.app.figures.figure_declarations import ChartDeclaration, FigureDeclaration, declared_figures
 from zscope.app.figures.figure_rows import FigureRows, figure_rows
 
@@ -22,9 +22,9 @@ HOSTILE = "\"><script>alert(1)</script>'<img src=x onerror=alert(1)>&lt;"
 
 def test_every_kind_of_evidence_has_a_sign() -> None:
     assert set(SIGNS.values()) == {*"●◐○◇"}
-    assert Evidence(("counted",)).words == ""
-    assert Evidence(("counted",), ("GSKSRVR",)).words == "● counted · GSKSRVR"
-    assert Evidence(("range", "published"), ("a", "b"), (50.0, 50.0)).words == (
+    assert FigureEvidence(("counted",)).words == ""
+    assert FigureEvidence(("counted",), ("GSKSRVR",)).words == "● counted · GSKSRVR"
+    assert FigureEvidence(("range", "published"), ("a", "b"), (50.0, 50.0)).words == (
         "◐ range, ◇ published · a, b · 50 % of hours"
     )
 
@@ -33,7 +33,7 @@ def test_details_that_cover_a_part_of_the_hours_say_so(world: Path) -> None:
     data = data_of(world)
     [covered] = data.metric("handshake_mix", [])["covered_pct"].to_pylist()
     assert 0 < covered < 50
-    assert evidence_of(data, "handshake_mix", "") == Evidence(
+    assert evidence_of(data, "handshake_mix", "") == FigureEvidence(
         ("counted",), ("zERT detail",), (covered, covered)
     )
 

@@ -15,6 +15,8 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, draw_chart, plain
 from zscope.pipelines.metrics import metric
+from zscope.pipelines.metrics.metric_statements import moment
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 FROM = "` of the rows of `"
 """Between the expression and the command in the help of a tile."""
 _LONGEST = 4000
+_NOT_KNOWN = "not known"
 _TREND_PX, _TREND_WIDTH = 38, 72
 
 
@@ -124,6 +127,31 @@ def tile(
                     draw_chart(_line(detail.trend), f"{title}-trend", f"{title}, over time")
         if detail.note:
             st.caption(plain(detail.note, _LONGEST))
+
+
+def change_in_tile(data: PageData, quantity: str) -> dict[str, Any]:
+    """Return the options of a tile with the change of its quantity; none without another period."""
+    words = change_words(data, quantity)
+    return {"delta": words, "delta_color": "off", "delta_arrow": "off"} if words else {}
+
+
+def change_words(data: PageData, quantity: str) -> str:
+    """Return the systems on which a quantity is less or more than in the other period; empty without one."""
+    other = data.filters.other()
+    if not quantity or other is None or other.begin is None or other.end is None:
+        return ""
+    times = {"earlier_from": other.begin, "earlier_to": other.end}
+    rows = data.metric(
+        "period_difference", where=f"quantity = {literal(quantity)}",
+        settings=[f"SET VARIABLE {name} = {moment(time)}" for name, time in times.items()],
+    )  # fmt: skip
+    found: dict[str, list[str]] = {}
+    for row in rows.to_pylist():
+        found.setdefault(row["verdict"], []).append(row["system"])
+    if not found.keys() - {_NOT_KNOWN}:
+        return "change not known"
+    seen = [f"{verdict} on {', '.join(found[verdict])}" for verdict in ("more", "less") if verdict in found]
+    return "; ".join(seen) or "no change can be seen"
 
 
 def _line(trend: Sequence[float]) -> alt.Chart:

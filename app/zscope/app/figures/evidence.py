@@ -12,7 +12,7 @@ from zscope.pipelines.metrics import metric
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from zscope.app.figures.figure_rows import FigureData
+    from zscope.app.figures.figure_data import FigureData
 
 COUNTED = "counted"
 SIGNS = {
@@ -34,7 +34,7 @@ _RECORDS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FigureEvidence:
     """What the numbers of a figure rest on."""
 
     kinds: tuple[str, ...] = ()
@@ -48,10 +48,10 @@ class Evidence:
     def words(self) -> str:
         """What is said below the figure; nothing where the rows are counted and say no more.
 
-        >>> Evidence(("range",), ("zERT summary",), (82.4, 100.0)).words
+        >>> FigureEvidence(("range",), ("zERT summary",), (82.4, 100.0)).words
         '◐ range · zERT summary · 82.4 to 100 % of hours'
         """
-        if self == Evidence((COUNTED,)):
+        if self == FigureEvidence((COUNTED,)):
             return ""
         said = ", ".join(f"{SIGNS[kind]} {kind}" for kind in self.kinds)
         return " · ".join(filter(None, (said, ", ".join(self.sources), self._covered())))
@@ -63,7 +63,7 @@ class Evidence:
         return f"{low} % of hours" if low == high else f"{low} to {high} % of hours"
 
 
-def evidence_of(data: FigureData, name: str, where: str) -> Evidence:
+def evidence_of(data: FigureData, name: str, where: str) -> FigureEvidence:
     """Return what the rows of a metric rest on that match the filters and a condition."""
     definition = metric(name)
     by: tuple[str, ...] | None = None
@@ -78,7 +78,7 @@ def evidence_of(data: FigureData, name: str, where: str) -> Evidence:
     if selected:
         [row] = data.found(name, f"SELECT {', '.join(selected)} FROM found", by, where).to_pylist()
     low, high = row.get("covered_pct") or (None, None)
-    return Evidence(
+    return FigureEvidence(
         _kinds(row, compares=any(column.name in _COMPARED for column in definition.columns)),
         _sources(row.get("source") or (), definition.sources),
         None if low is None or high is None else (low, high),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from zscope.app.figures.evidence import evidence_of
 from zscope.app.figures.figure_declarations import TIME, TIME_COLUMN, TITLE_COLUMN
@@ -15,45 +15,19 @@ from zscope.schemas.published import published_tables
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
-    from zscope.app.figures.evidence import Evidence
+    from zscope.app.figures.evidence import FigureEvidence
+    from zscope.app.figures.figure_data import FigureData
     from zscope.app.figures.figure_declarations import FigureDeclaration
-    from zscope.app.shared.filters import Filters
 
 Row = dict[str, Any]
 _COUNT = "rows_in_all"
 _HOURLY = timedelta(days=2)
 _HOURLY_OF: Mapping[str, timedelta] = {"heat": timedelta(days=31), "lines": timedelta(days=8)}
 """Up to this length a figure over time has hours or intervals in UTC, otherwise local days, by its kind."""
-
-
-class FigureData(Protocol):
-    """One version of a store, narrowed by filters."""
-
-    @property
-    def filters(self) -> Filters:
-        """What was chosen."""
-
-    def found(self, name: str, sql: str, by: Sequence[str] | None = None, where: str = "") -> pa.Table:
-        """Return the rows of a statement on `found`: the rows of a metric that match the filters."""
-
-    def rows(self, sql: str) -> pa.Table:
-        """Return the rows of a statement on the store, which the filters do not narrow."""
-
-    def without_effect(self, name: str) -> tuple[str, ...]:
-        """Return the filters that are set but cannot narrow a metric."""
-
-    def other(self) -> FigureData | None:
-        """Return the data of the period that figures are compared with, if one is chosen."""
-
-    def without_filters(self, names: Sequence[str]) -> FigureData:
-        """Return the data that filters of these names do not narrow."""
-
-    def missing_zones(self) -> str:
-        """Return the note about systems without a time zone that concern the metrics read; often empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +52,7 @@ class FigureRows:
     """The rows of the other period, at the times of the chosen one."""
     answer: str = ""
     """The declared sentence that answers the question, if a metric has one."""
-    evidence: Evidence | None = None
+    evidence: FigureEvidence | None = None
     """What the rows rest on; those of a query do not say it."""
 
 

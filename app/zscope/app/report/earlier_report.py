@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from xml.etree.ElementTree import Element
 
-    from zscope.app.figures.figure_rows import FigureData, Row
+    from zscope.app.figures.figure_data import FigureData
+    from zscope.app.figures.figure_rows import Row
 
 META = "zscope-report"
 """Name of the element in the head of a report with what it keeps."""

@@ -12,8 +12,9 @@ from zscope.app.figures.figure_rows import figure_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from zscope.app.figures.figure_data import FigureData
     from zscope.app.figures.figure_declarations import FigureDeclaration
-    from zscope.app.figures.figure_rows import FigureData, FigureRows, Row
+    from zscope.app.figures.figure_rows import FigureRows, Row
 
 _EVERY_ROW = 1_000_000
 _JOB_COLUMNS = ("job_name", "job_names")

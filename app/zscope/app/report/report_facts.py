@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from zscope.app.figures.figure_rows import plain_rows
 
 if TYPE_CHECKING:
-    from zscope.app.figures.figure_rows import FigureData, Row
+    from zscope.app.figures.figure_data import FigureData
+    from zscope.app.figures.figure_rows import Row
 
 
 def store_facts(data: FigureData) -> Row:

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from xml.etree.ElementTree import Element
 
+    from zscope.app.figures.figure_data import FigureData
     from zscope.app.figures.figure_declarations import FigureDeclaration
-    from zscope.app.figures.figure_rows import FigureData, FigureRows, Row
+    from zscope.app.figures.figure_rows import FigureRows, Row
     from zscope.app.report.earlier_report import KeptReport
     from zscope.app.report.report_sections import ReportSection
     from zscope.app.shared.filters import Filters

@@ -20,8 +20,7 @@ from zscope.app.dashboard.pages.overview.key_figures import (
     unprotected,
 )
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.tile_changes import change_in_tile
-from zscope.app.dashboard.tiles import TileDetail, tile, tile_places
+from zscope.app.dashboard.tiles import TileDetail, change_in_tile, tile, tile_places
 from zscope.app.shared.shown_statements import STATEMENT, shown_sql
 
 if TYPE_CHECKING:

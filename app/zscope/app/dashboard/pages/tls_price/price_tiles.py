@@ -9,8 +9,7 @@ import streamlit as st
 
 from zscope.app.dashboard.amounts import amount, between
 from zscope.app.dashboard.drawing import number, without_effect
-from zscope.app.dashboard.tile_changes import change_in_tile
-from zscope.app.dashboard.tiles import MetricFigure, tile, tile_places
+from zscope.app.dashboard.tiles import MetricFigure, change_in_tile, tile, tile_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
