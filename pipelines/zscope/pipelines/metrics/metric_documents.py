@@ -99,11 +99,11 @@ SAMPLE_NUMBERS = (
         "At most: the sum of the upper bounds in tls_price. The truth is 1,069 s a day.",
     ),
     SampleNumber(
-        OVERVIEW, "Resumed handshakes, %", "55.4",
+        OVERVIEW, "Resumed, %", "55.4",
         "As resumed_pct of handshake_mix, over all systems.", _CACHED,
     ),
     SampleNumber(OVERVIEW, "TLSv1.3, %", "18.8", _MIX),
-    SampleNumber(OVERVIEW, "Unprotected connections, %", "5.1", _MIX),
+    SampleNumber(OVERVIEW, "Unprotected, %", "5.1", _MIX),
 )  # fmt: skip
 
 
