@@ -25,7 +25,7 @@ def test_every_kind_of_evidence_has_a_sign() -> None:
     assert FigureEvidence(("counted",)).words == ""
     assert FigureEvidence(("counted",), ("GSKSRVR",)).words == "● counted · GSKSRVR"
     assert FigureEvidence(("range", "published"), ("a", "b"), (50.0, 50.0)).words == (
-        "◐ range, ◇ published · a, b · 50 % of hours"
+        "◐ range, ◇ published · a, b · 50 % of time"
     )
 
 

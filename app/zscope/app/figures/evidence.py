@@ -49,7 +49,7 @@ class FigureEvidence:
         """What is said below the figure; nothing where the rows are counted and say no more.
 
         >>> FigureEvidence(("range",), ("zERT summary",), (82.4, 100.0)).words
-        '◐ range · zERT summary · 82.4 to 100 % of hours'
+        '◐ range · zERT summary · 82.4 to 100 % of time'
         """
         if self == FigureEvidence((COUNTED,)):
             return ""
@@ -60,7 +60,7 @@ class FigureEvidence:
         if self.covered_pct is None:
             return ""
         low, high = (shown(value, "covered_pct").removesuffix(".0") for value in self.covered_pct)
-        return f"{low} % of hours" if low == high else f"{low} to {high} % of hours"
+        return f"{low} % of time" if low == high else f"{low} to {high} % of time"
 
 
 def evidence_of(data: FigureData, name: str, where: str) -> FigureEvidence:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
-from tests.app.dashboard.page_helpers import data_of
+from tests.app.dashboard.page_helpers import data_of, sql
 from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.pages.cpu import crypto
@@ -191,6 +191,25 @@ def test_services_are_calls_a_second(cards: Path) -> None:
     busiest = crypto.services(data).to_pylist()[0]
     assert busiest["service"] == "aes encipher"
     assert busiest["calls_per_s"] == pytest.approx(rate["rate"])
+
+
+def test_counted_cryptography_is_shown_where_it_is_recorded(
+    drawn_page: Open, world: Path, cards: Path, tmp_path: Path
+) -> None:
+    heading = "Cryptographic work of the processors"
+    ingest(
+        tmp_path / "store", [SAMPLE / "hardware-counters.smf.gz"],
+        IngestOptions(selection=row_selection(None), settings=Settings().merge(["+01:00"])),
+    )  # fmt: skip
+    assert heading not in words(drawn_page(PAGE, cards))
+    assert heading in words(drawn_page(PAGE, tmp_path / "store"))
+    shares = found_rows(tmp_path / "store", "crypto-share-over-time")
+    by_day = {row["crypto_pct"] for row in shares.rows if 8 <= row["time"].hour < 18}
+    assert len(shares.rows) > 100
+    assert min(by_day) > 3
+    used = sql(world, "SELECT sum(instructions)::BIGINT FROM address_space_crypto")
+    assert [(sum(row["instructions"] for row in found_rows(world, "crypto-instructions").rows),)] == used
+    assert used[0][0] > 0
 
 
 def test_each_section_shows_what_to_load(drawn_page: Open, empty: Path) -> None:

@@ -1,4 +1,4 @@
-"""CPU and LPARs: how busy systems were, the partitions of a machine, crypto cards and ICSF services."""
+"""CPU and LPARs: how busy systems were, partitions, CPACF, crypto cards and ICSF services."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ FIGURES = (
     ),
     (Card("cpu-systems"),),
 )
+CRYPTO = ((Card("crypto-share-over-time"), Card("crypto-instructions")),)
+"""Counted cryptographic work, where one of the two is recorded."""
 DIFFERENT = "cpu-disagreements"
 _METRIC, _COLUMNS, _CLOCK = "cpu_interval", ("system",), "interval_start_utc"
 
@@ -47,6 +49,7 @@ def render(data: PageData) -> None:
     without_effect(data.filters.without_effect(_COLUMNS, _CLOCK))
     _busy(data)
     partitions_section(data)
+    _counted_crypto(data)
     cards_section(data)
     services_section(data)
 
@@ -66,3 +69,10 @@ def _busy(data: PageData) -> None:
         draw_figures(data, ((Card(DIFFERENT),),))
     else:
         st.caption(declared_figures()[DIFFERENT].needs)
+
+
+def _counted_crypto(data: PageData) -> None:
+    metrics = (declared_figures()[card.figure].metric for row in CRYPTO for card in row)
+    if any(data.found(name, "SELECT 1 AS one FROM found LIMIT 1").num_rows for name in metrics):
+        st.header("Cryptographic work of the processors")
+        draw_figures(data, CRYPTO)
