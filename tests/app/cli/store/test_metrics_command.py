@@ -207,7 +207,7 @@ def test_a_repeated_column_counts_once(ask: Ask) -> None:
         (["tls_price", "--by", "week", "--with-runs"], "--with-runs: tls_price_day has no such choice"),
         (
             ["tls_price", "--by", "week", "--with-runs"],
-            "Metrics that can count hours with benchmark runs: address_space_crypto, best_practice_check, check_overview, ",
+            "Metrics that can count hours with benchmark runs: address_space_crypto, ",
         ),
         (["cpu_interval", "--with-runs"], "--with-runs: cpu_interval has no such choice"),
         (["handshake_mix", "--where", "no_such_column = 1"], "--where no_such_column = 1: "),
