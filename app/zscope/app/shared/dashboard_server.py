@@ -40,7 +40,7 @@ _ALWAYS: Mapping[str, str] = {
     # Pages have headings of the first two levels: no level is skipped.
     "theme.headingFontSizes": '["1.9rem", "1.45rem", "1.25rem"]',
     # Captions have 60 % of this colour: still 4.9:1 on white.
-    "theme.light.textColor": "#15202b",
+    "theme.light.textColor": "#14161a",
     # Code in captions has 60 % of these colours, too.
     "theme.light.codeTextColor": "#0a1512",
     "theme.dark.codeTextColor": "#f2f5f3",
