@@ -333,7 +333,7 @@ def test_series_are_filtered_by_system_and_local_day(expose: Run) -> None:
         *deep(
             (
                 ["smf70_cpu"],
-                "smf70_cpu is not a metric, and only metrics can be exported as openmetrics; zscope metrics",
+                "smf70_cpu is not a metric, and only metrics can be exported as openmetrics; ",
             ),
             (["cpu_interval", "--by", "system"], "cpu_interval: its rows cannot be combined"),
             (["handshake_mix", "--by", "planet"], "handshake_mix has no 'planet' to group by"),
