@@ -192,8 +192,8 @@ PARTS = {
 WITHOUT_NUMBERS = {"best_practice_check", "run_plan"}
 """Metrics that have no series: `test_series.py` reads the message."""
 WITHOUT_ROWS = {"run_proposal", "crypto_share"}
-"""The runs of the sample world are supplied counts: no records of handshakes show when they began. Its systems
-have no hardware counters."""
+"""The runs of the sample world are supplied counts: no records of handshakes show when they began. Its
+systems have no hardware counters."""
 
 
 @pytest.mark.deep
