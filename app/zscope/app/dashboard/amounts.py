@@ -41,7 +41,7 @@ def amount(value: float | None, unit: str = "") -> str:
 
 
 def between(low: str, high: str) -> str:
-    """Return what lies between the least and the most, each with its unit; nothing is less than 0.
+    """Return a range as text. The unit is written once if both ends have it; a low end of 0 is omitted.
 
     >>> between("2.23 s", "2,815 s"), between("0", "2,178 s"), between("680 ms", "2 s"), between("n/a", "n/a")
     ('2.23 to 2,815 s', '≤ 2,178 s', '680 ms to 2 s', 'n/a')

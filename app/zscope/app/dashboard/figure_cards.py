@@ -165,7 +165,7 @@ def _draw(data: PageData, card: Card, filled: dict[str, bool]) -> None:
 
 
 def _head(data: PageData, found: FigureRows, card: Card) -> None:
-    """The question or title, which leads to the page with more about it, what is drawn, and the answer."""
+    """Draw the title, which links to a page with details, the description of the chart, and the answer."""
     figure, rows = found.figure, drawn_rows(found)
     title = f"**{plain(card.title or figure.question or figure.title)}**"
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):

@@ -226,7 +226,7 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
 
 
 def _possible(base: alt.Chart, **mark: Any) -> alt.Chart:  # noqa: ANN401 - Altair's own
-    """Bars of what lies between the least and the most: light, in a line of their colour."""
+    """Return bars for ranges: a translucent fill with a solid outline."""
     chart: alt.Chart = base.mark_bar(fillOpacity=_POSSIBLE, strokeWidth=1, **mark).encode(
         fill=alt.Fill("colour:N", scale=None, legend=None),
         stroke=alt.Stroke("colour:N", scale=None, legend=None),
@@ -235,7 +235,7 @@ def _possible(base: alt.Chart, **mark: Any) -> alt.Chart:  # noqa: ANN401 - Alta
 
 
 def _in_lines(layers: Sequence[alt.Chart], number: int, words: Iterable[str]) -> Chart:
-    """Layers with a number of lines, as high as the words beside them need and as wide as the page."""
+    """Return a layered chart with `number` rows. Rows are taller if the label of any row wraps."""
     chart: Chart = alt.layer(
         *layers, height=_line_px(words) * number, padding={"bottom": _BELOW_PX},
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),

@@ -1,4 +1,4 @@
-"""Texts and lists of figures on a screen: HTML that is smaller than Streamlit's, with every text escaped."""
+"""Texts and lists of figures as HTML, in a smaller font than Markdown. All text is escaped."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DOT = "display: inline-block; width: 0.6em; height: 0.6em; border-radius: 50%; 
 
 
 def draw_texts(note: str = "", said: str = "") -> None:
-    """Draw a small note, and what is said below it; nothing without both."""
+    """Draw a note in a small font, and a text below it. Empty texts are omitted."""
     texts = Element("div")
     for text, style in ((note, _SMALL), (said, _SAID)):
         if text:
@@ -38,7 +38,7 @@ def draw_texts(note: str = "", said: str = "") -> None:
 
 
 def draw_list(found: FigureRows) -> None:
-    """Draw a line for each row: its name and note at the left, its amount at the right."""
+    """Draw one line per row: name and note on the left, amount on the right."""
     chart = found.figure.chart
     assert chart is not None, "only rows of a picture are drawn"
     listed = Element("ul", {"style": _LIST})

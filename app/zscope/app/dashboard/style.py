@@ -1,7 +1,6 @@
 """Colours, shapes and axes that all charts share.
 
-Colours have 3:1 on light and dark pages where they carry a meaning alone. A colour is never the only sign: a
-shape, a position or a word always has the same meaning.
+Colour never carries a meaning alone: a shape, a position or a word always says the same.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ Figure = MetricFigure | StatementFigure
 
 @dataclass(frozen=True, slots=True)
 class TileDetail:
-    """What stands beside and below the figure of a tile."""
+    """The trend and the note of a tile."""
 
     trend: Sequence[float] = ()
     """Its value in each hour or day; a single one is not drawn."""

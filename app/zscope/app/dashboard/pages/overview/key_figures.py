@@ -155,7 +155,7 @@ def _share(
 
 
 def _rests_on(data: PageData, name: str, where: str) -> str:
-    """The records and the hours they cover, and that a figure is not counted."""
+    """Return the evidence of a metric as text. The kind is omitted if it is `counted`."""
     return evidence_of(data, name, where).words.removeprefix(f"{SIGNS[COUNTED]} {COUNTED} · ")
 
 
