@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, metric_names, needed, view_sql
+from zscope.pipelines.metrics import declared, metric_names, needed, steps_of_computed, view_sql
 from zscope.pipelines.metrics.narrowing import is_event_table
 from zscope.schemas.sql_text import relations_named
 
@@ -51,10 +51,15 @@ def whole_views() -> tuple[str, ...]:
     )
 
 
-def catalogue_view_sql(metric: Metric, read: Collection[str] = ()) -> str:
-    """Return the statement of a view of the catalogue; the rows of the steps `read` are stored."""
+def catalogue_view_sql(metric: Metric, read: Collection[str] | None = None) -> str:
+    """Return the statement of a view of the catalogue, which reads the views of the steps `read`.
+
+    Without them, those are read whose rows even a small store has: the views of an empty catalogue are such,
+    and stay as they are until all steps are stored.
+    """
     if metric.name not in whole_views():
         return view_sql(metric)
+    read = steps_of_computed() if read is None else read
     found: dict[str, None] = {}
 
     def visit(step: str) -> None:

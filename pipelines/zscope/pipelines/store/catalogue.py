@@ -27,6 +27,7 @@ from zscope.pipelines.metrics import (
     macros_sql,
     needed,
     settable,
+    steps_of_computed,
     stored_names,
     view_sql,
 )
@@ -282,9 +283,10 @@ def _create_stored_steps(
                 changed.append(view)
         up_to = max((file.load_id for file in files), default=0)
         notes[name] = f" Stored rows, computed up to load {up_to}." if files and not days else ""
-    read = {name for name in stored_names() if f"{FILES}.{name}" in statements}
+    read = stored_names() if summaries.is_complete else steps_of_computed()
     made_by = dict.fromkeys(whole_views(), _reading(read))
-    changed += [name for name, text in made_by.items() if existing.get(name, _reading(())) != text]
+    as_at_first = _reading(steps_of_computed())
+    changed += [name for name, text in made_by.items() if existing.get(name, as_at_first) != text]
     with _empty_inputs(connection, [name for name in changed if name in declared()]):
         for view in changed:
             text = statements.get(view) or catalogue_view_sql(declared()[view], read)
