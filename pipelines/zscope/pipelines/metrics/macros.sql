@@ -643,3 +643,30 @@ END;
 CREATE OR REPLACE MACRO service_seconds(units, coefficient_10000, adjustment) AS if(
     units = 0, 0, units / (nullif(coefficient_10000, 0) / 10000) * nullif(adjustment, 0) / 16 / 1000000
 );
+
+-- CPU time of cryptographic instructions -------------------------------------------------------------------
+
+-- The counter of SMF 113 that contains the calls of a function of CPACF; `others` if it has none.
+CREATE OR REPLACE MACRO crypto_group_of(kind, algorithm) AS CASE
+    WHEN kind IN ('hashing', 'HMAC') THEN 'hashing'
+    WHEN kind IN ('ECDH', 'ECDSA') THEN 'elliptic curves'
+    WHEN kind = 'random' THEN 'random numbers'
+    WHEN kind IN ('key import', 'GHASH', 'reserved') THEN 'others'
+    WHEN algorithm = 'AES' THEN 'AES'
+    WHEN algorithm IN ('DES', '3DES') THEN 'DES and 3DES'
+END;
+
+-- What a function of CPACF is for, as far as its mode tells. XTS protects data at rest alone.
+CREATE OR REPLACE MACRO crypto_purpose_of(kind) AS CASE
+    WHEN kind = 'XTS' THEN 'data at rest'
+    WHEN kind IN ('GCM', 'CBC', 'ECDH', 'ECDSA') THEN 'TLS'
+    WHEN kind <> 'unknown' THEN 'any'
+END;
+
+-- How many times as long as others a call of CPACF can take at most: texts of 256 bytes to 16 KB, and curves of 256 to 521
+-- bits. One function alone differs by the length of its texts, or by nothing but the work of other processors.
+CREATE OR REPLACE MACRO most_call_ratio(crypto_group, is_one_function) AS
+    if(crypto_group IN ('AES', 'DES and 3DES', 'hashing'), 64, 16) / if(is_one_function, 4, 1);
+
+-- The share of the time of calls that are a share of all calls, if the others take `ratio` times as long.
+CREATE OR REPLACE MACRO least_share(share, ratio) AS share / (share + ratio * (1 - share));

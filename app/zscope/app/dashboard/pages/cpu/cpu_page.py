@@ -27,7 +27,7 @@ FIGURES = (
     ),
     (Card("cpu-systems"),),
 )
-CRYPTO = ((Card("crypto-share-over-time"), Card("crypto-instructions")),)
+CRYPTO = ((Card("crypto-share-over-time"), Card("crypto-instructions")), (Card("crypto-cpu-by-space"),))
 """Counted cryptographic work, where one of the two is recorded."""
 DIFFERENT = "cpu-disagreements"
 _METRIC, _COLUMNS, _CLOCK = "cpu_interval", ("system",), "interval_start_utc"
