@@ -19,6 +19,7 @@ from tests.marking import deep_except
 from zscope.app.dashboard.figure_charts import chart_of
 from zscope.app.dashboard.pages.handshakes import BY_PLACE as HANDSHAKES_BY_PLACE
 from zscope.app.dashboard.pages.posture.posture_page import BY_PLACE as PROTECTION_BY_PLACE
+from zscope.app.dashboard.pages.posture.posture_page import QUANTUM_FIGURES
 from zscope.app.dashboard.pages.ranking import RANKINGS
 from zscope.app.figures.drawn_values import (
     amount_of,
@@ -104,10 +105,11 @@ def test_figures_of_pages_say_what_they_need() -> None:
     pages = [
         import_module(f"zscope.app.dashboard.pages.{name}")
         for name in ("overview.overview_page", "tls_price.tls_price_page", "ciphers", "handshakes", "policy",
-                     "posture.posture_page", "posture.quantum", "resumption.resumption_page",
-                     "quality.quality_page", "workload", "cpu.cpu_page")
+                     "posture.posture_page", "resumption.resumption_page", "quality.quality_page", "workload",
+                     "cpu.cpu_page")
     ]  # fmt: skip
     shown = {shown.figure for page in pages for row in page.FIGURES for card in row for shown in card.shown}
+    shown |= {card.figure for row in QUANTUM_FIGURES for card in row}
     shown |= {card.figure for rows in RANKINGS.values() for row in rows for card in row}
     shown |= {*HANDSHAKES_BY_PLACE.values(), *PROTECTION_BY_PLACE.values()}
     shown |= {figure.id for figure in glance_figures()}

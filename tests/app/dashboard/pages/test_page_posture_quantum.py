@@ -8,7 +8,7 @@ import pytest
 from tests.app.dashboard.conftest import Open, words
 from tests.app.dashboard.page_helpers import data_of, listed, sql, titles
 
-from zscope.app.dashboard.pages.posture.quantum import allowed_groups
+from zscope.app.dashboard.pages.posture.posture_page import allowed_groups
 from zscope.app.figures.figure_declarations import declared_figures
 from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.shared.filters import Filters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -10,7 +11,6 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from zscope.app.dashboard.drawing import no_data, number, picture, plain, without_effect
-from zscope.app.dashboard.published import cited_results
 from zscope.app.dashboard.style import BLUE, GREY, PUBLISHED, values
 from zscope.app.dashboard.tiles import tile
 
@@ -31,6 +31,33 @@ _SAVING_TIPS = [
 ]
 _SAVING_MOST_SYSTEMS = 24
 _MOST_REASONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CitedResult:
+    """A published figure and its place in a document."""
+
+    as_printed: str
+    value: float | None
+    direction: str | None
+    where: str
+
+
+def cited_results(data: PageData, *ids: str) -> dict[str, CitedResult]:
+    """Return published results by their names."""
+    marks = ", ".join("?" for _ in ids)
+    rows = data.rows(
+        "SELECT id, as_printed, value, direction, document, published, figure FROM reference_result "
+        f"WHERE id IN ({marks})",
+        ids,
+    )
+    return {
+        row["id"]: CitedResult(
+            row["as_printed"], row["value"], row["direction"],
+            ", ".join(str(row[part]) for part in ("document", "published", "figure") if row[part]),
+        )
+        for row in rows.to_pylist()
+    }  # fmt: skip
 
 
 def saving(data: PageData, target_pct: int) -> pa.Table:
