@@ -85,7 +85,7 @@ def _ports_first(data: PageData, rows: tuple[tuple[Card, ...], ...]) -> tuple[tu
 
 
 def _draw_tiles(data: PageData) -> None:
-    """Draw what TLS costs all systems: CPU time, shares, MSU and money, with a field for what an MSU costs."""
+    """Draw what TLS costs all systems, and the field for what an MSU costs."""
     ignored = [name for name in data.filters.chosen() if name in _NOT_BY]
     data = data.without_filters(ignored)
     per_msu: float | None = st.session_state.get("tls_price_per_msu")
