@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from zscope.app.dashboard.time_axis import PIECE
-
 if TYPE_CHECKING:
     from tests.app.dashboard.conftest import Open
 
@@ -31,7 +29,7 @@ def test_lines_over_time_break_off(
         if kind_of(part) in {"line", "area"} and is_over_time(part)
     ]
     assert lines
-    assert all(PIECE in json.dumps(line["encoding"].get("detail", "")) for line in lines)
+    assert all("piece" in json.dumps(line["encoding"].get("detail", "")) for line in lines)
 
 
 def parts(specification: object) -> list[dict[str, Any]]:

@@ -292,7 +292,9 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, shown
         drawn = [number for line in wanted for number in line if number]
         assert len([rect for rect in body.iter("rect") if "fill-" in rect.get("class", "")]) == len(drawn)
         sums = sum_by(found, chart.time if chart.kind == "course" else chart.name[0])
-        assert chart.share or all(f"{whole:,}" in said for whole in sums)
+        assert chart.share or all(
+            shown(int(whole) if whole == int(whole) else whole) in said for whole in sums
+        )
     elif chart.kind == "dumbbell":
         circles = [float(each.get("cx", "").rstrip("%")) for each in body.iter("circle")]
         values = [row[chart.value] for row in found.rows[: chart.first] if row[chart.value] is not None]
@@ -326,9 +328,37 @@ def test_a_report_draws_the_numbers_of_the_rows(figure: FigureDeclaration, shown
             whole = sum(line) if chart.series else line[-1]
             assert shown(int(whole) if whole == int(whole) else whole, column) in said
     if chart.kind == "bars":
-        widths = [float(rect.get("width", "").rstrip("%")) for rect in body.iter("rect")]
-        largest = max(line[0] for line in wanted)
-        assert widths == pytest.approx([100 * line[0] / largest for line in wanted], abs=0.001)
+        rects = [rect for rect in body.iter("rect") if rect.get("class") != "mark"]
+        widths = [float(rect.get("width", "").rstrip("%")) for rect in rects]
+        assert widths == pytest.approx([100 * line[0] / longest(found) for line in wanted], abs=0.001)
+
+
+def longest(found: FigureRows) -> float:
+    """Return the value at the end of the axis of bars."""
+    chart = found.figure.chart
+    assert chart is not None
+    columns = [name for name in (chart.value, chart.mark) if name]
+    return float(max(row[name] or 0 for row in drawn_rows(found) for name in columns))
+
+
+@pytest.mark.parametrize("name", [figure.id for figure in FIGURES if figure.chart and figure.chart.mark])
+def test_a_line_across_a_bar_is_at_its_value(name: str, shown_store: Path) -> None:
+    found = rows_of(shown_store, name)
+    chart, drawn = found.figure.chart, chart_of(found)
+    assert chart is not None
+    assert drawn is not None
+    marks = [row[chart.mark] for row in drawn_rows(found)]
+    [lines, *_] = (rows for rows in drawn.to_dict()["datasets"].values() if "estimate" in rows[0])
+    assert [line["estimate"] for line in lines] == marks
+    body = Element("body")
+    add_picture(body, found)
+    drawn_marks = [rect for rect in body.iter("rect") if rect.get("class") == "mark"]
+    known = [mark for mark in marks if mark is not None]
+    assert known
+    assert [float(rect.get("x", "").rstrip("%")) for rect in drawn_marks] == pytest.approx(
+        [100 * mark / longest(found) for mark in known], abs=0.005
+    )
+    assert all(f"(line: {shown(mark, chart.mark)})" in words_of(found) for mark in known)
 
 
 FIRST = datetime(2026, 3, 11, 23, tzinfo=UTC)  # the clocks of the world are an hour ahead of UTC

@@ -9,14 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-import altair as alt
 import pyarrow as pa
 import streamlit as st
 from altair.utils import schemapi
 
 from zscope.app.dashboard.amounts import in_readable_units, without_signed_zeros
 from zscope.app.dashboard.labels import column_config
-from zscope.app.dashboard.style import plain_rows, text_colours
+from zscope.app.dashboard.style import text_colours
 from zscope.app.shared.plain_texts import one_line
 
 if TYPE_CHECKING:
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from zscope.app.dashboard.style import Chart
 
 
-ROWS = alt.NamedData("rows")
-"""Placeholder for the rows of a chart with thousands of them (see `with_rows`)."""
 ZOOMED = "zoomed"
 """Name of the selection in a chart over time with the range that the reader has marked."""
 PICKED = "picked"
@@ -64,14 +61,6 @@ def clean(text: object, longest: int = _LONGEST) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ChartWithRows:
-    """A chart of `ROWS`, and the rows."""
-
-    chart: Chart
-    rows: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
 class Zoom:
     """What happens when the reader marks a range or clicks a mark of a chart, which has a selection."""
 
@@ -81,65 +70,12 @@ class Zoom:
     """What the chart shows: another one has nothing marked."""
 
 
-def with_rows(chart: Chart, table: pa.Table, columns: Sequence[str]) -> ChartWithRows:
-    """Return a chart of `ROWS` with its rows: these columns of a table, if the table has them.
-
-    Altair checks and copies the rows inside a chart one by one, which takes seconds for thousands of rows.
-    """
-    present = [name for name in dict.fromkeys(columns) if name in table.column_names]
-    return ChartWithRows(chart, plain_rows(table.select(present)))
-
-
-def _specification(chart: Chart | ChartWithRows) -> dict[str, Any]:
-    """The chart as the browser reads it."""
-    drawn = chart.chart if isinstance(chart, ChartWithRows) else chart
-    # The server does not validate; the tests do.
-    specification = drawn.to_dict(validate=schemapi.DEBUG_MODE)
-    if isinstance(chart, ChartWithRows):
-        specification.setdefault("datasets", {})[ROWS["name"]] = chart.rows
-    return specification
-
-
 def picture(
-    chart: Chart | ChartWithRows,
-    data: pa.Table,
-    name: str,
-    alternative: str,
-    *,
-    sources: Sequence[str] = (),
-    pick: Sequence[str] = (),
-    zoom: Zoom | None = None,
-) -> dict[str, Any] | None:
-    """Draw a chart with its data and downloads below, and return the row that the reader has picked.
-
-    `alternative` describes the chart for readers who cannot see it. A chart to pick from has a selection
-    named `picked`; `pick` are the columns that name a row of its data. Below it is a list of the same rows,
-    for the keyboard.
-    """
-    clicked = draw_chart(chart, name, alternative, pick=bool(pick), zoom=zoom)
-    picked = _picked(data, pick, name, clicked) if pick else None
+    chart: Chart, data: pa.Table, name: str, alternative: str, *, sources: Sequence[str] = ()
+) -> None:
+    """Draw a chart with its data and downloads below; `alternative` is for readers who cannot see it."""
+    draw_chart(chart, name, alternative)
     data_below(data, name, sources)
-    return picked
-
-
-def _picked(
-    data: pa.Table, pick: Sequence[str], name: str, clicked: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
-    """The row of a clicked mark, or the row that is chosen in the list; the list shows what was clicked."""
-    rows = {" · ".join(clean(row[column]) for column in pick): row for row in data.to_pylist()}
-    key, before = f"{name}-list", f"{name}-clicked"
-    wanted = None if clicked is None else tuple(str(clicked.get(column)) for column in pick)
-    if wanted != st.session_state.get(before):
-        st.session_state[before] = wanted
-        same = (words for words, row in rows.items() if tuple(str(row[column]) for column in pick) == wanted)
-        st.session_state[key] = next(same, None)
-    elif st.session_state.get(key) not in rows:
-        st.session_state[key] = None
-    chosen = st.selectbox(
-        "Click a mark of the chart, or choose it here", list(rows), index=None, key=key, width=420,
-        placeholder="none is chosen",
-    )  # fmt: skip
-    return rows[chosen] if chosen is not None else None
 
 
 def data_below(data: pa.Table, name: str, sources: Sequence[str]) -> None:
@@ -158,7 +94,7 @@ def folded(title: str, key: str, draw: Callable[[], object], icon: str | None = 
 
 
 def draw_chart(
-    chart: Chart | ChartWithRows,
+    chart: Chart,
     name: str,
     alternative: str,
     *,
@@ -173,7 +109,8 @@ def draw_chart(
         # Another period needs a chart without a marked range.
         key += f"-{crc32(repr(to.depends_on).encode()):08x}"
     options: dict[str, Any] = {"width": "stretch", "key": key, "alt": alternative}
-    specification = _specification(chart)
+    # The server does not validate; the tests do.
+    specification = chart.to_dict(validate=schemapi.DEBUG_MODE)
     config = {**specification.get("config", {}), **text_colours(st.context.theme.type or "")}
     # For screen readers a chart is its description and axes: its rows are in the table below it.
     config["mark"] = {**config.get("mark", {}), "aria": False, **({"cursor": "pointer"} if click else {})}

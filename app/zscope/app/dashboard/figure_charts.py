@@ -115,6 +115,8 @@ def _with_others(drawn: Chart, found: FigureRows) -> Chart:
 
 def _bars(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Chart:
     lines = [_line(chart, row) | {"begin": 0.0, "end": real(row[chart.value])} for row in rows]
+    if chart.mark:
+        lines = [line | {"estimate": row[chart.mark]} for line, row in zip(lines, rows, strict=True)]
     return _lines(_compared(chart, rows, lines, found))
 
 
@@ -194,7 +196,7 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
     """One line for each row: its name at the left, a bar, and its amount at the right."""
     placed = tuple({**line, "place": place} for place, line in enumerate(lines))
     least = min(0.0, *(line["begin"] for line in lines))
-    most = max(max(line["end"], line.get("other", 0.0)) for line in lines)
+    most = max(max(line["end"], line.get("other", 0.0), line.get("estimate") or 0.0) for line in lines)
     x = alt.X("begin:Q", scale=alt.Scale(domain=[least, most or 1.0], nice=False), axis=None)
     base = alt.Chart(alt.InlineData(placed)).encode(y=_labels("left", [line["name"] for line in lines]))
     colour = {"color": alt.Color("colour:N", scale=None, legend=None)}
@@ -215,7 +217,7 @@ def _lines(lines: Sequence[Mapping[str, Any]], *, between: bool = False) -> Char
         .mark_bar(opacity=0)
         .encode(y=_labels("right", [line["amount"] for line in lines]), x=alt.value(0))
     )
-    known = between and any(line["estimate"] is not None for line in lines)
+    known = any(line.get("estimate") is not None for line in lines)
     marks = [estimates] if known else []
     if any("other" in line for line in lines):
         hollow = base.transform_filter("isValid(datum.other)").mark_point(color=_GREY, size=60, strokeWidth=2)

@@ -1,12 +1,8 @@
-"""Charts over time: a marked range becomes the period, with the period before and the moments of changes.
-
-The period before has the length of the chosen period and ends where that begins; it is drawn as light lines
-at the times of the chosen period. If all days are shown, there is none.
-"""
+"""Charts over time: a marked range becomes the period, with the moments of changes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,79 +10,18 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import pyarrow as pa
 import pyarrow.compute as pc
-import streamlit as st
 
-from zscope.app.dashboard.drawing import ZOOMED, ChartWithRows, Zoom, picture
+from zscope.app.dashboard.drawing import ZOOMED, Zoom
 from zscope.app.dashboard.period import show_between, show_days
 from zscope.app.dashboard.style import DAY, GREY, time_axis, time_tip, time_title, values
 from zscope.app.dashboard.time_axis import drawn_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from zscope.app.dashboard.page_data import PageData
     from zscope.app.dashboard.style import Chart
 
-_BEFORE = "period before"
 _MOST_MARKS = 40
 _LOAD = "load"
-_ONE_DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class LinesBefore:
-    """The period before, as light lines."""
-
-    rows: pa.Table
-    """Its rows, at the times of the chosen period."""
-    encodings: dict[str, Any]
-    """Those of the chart: x, y, color, detail."""
-    labelled: bool = True
-    """Whether the legend has an entry for it."""
-
-    def chart(self) -> alt.Chart:
-        """Return the lines, with their own entry in the legend."""
-        legend = (
-            alt.Legend(symbolStrokeColor=GREY, symbolType="stroke", orient="top") if self.labelled else None
-        )
-        dashed = alt.StrokeDash(
-            "period:N", title=None, scale=alt.Scale(domain=[_BEFORE], range=[[4, 3]]), legend=legend
-        )
-        chart: alt.Chart = (
-            alt.Chart(values(self.rows))
-            .transform_calculate(period=f"'{_BEFORE}'")
-            .mark_line(strokeWidth=1.5, opacity=0.6, color=GREY)
-            .encode(**self.encodings, strokeDash=dashed)
-        )
-        return chart
-
-
-def rows_before(
-    data: PageData, rows: Callable[[PageData], pa.Table], *clocks: str, daily: bool = False
-) -> pa.Table | None:
-    """Return the rows of the period before at the times of the chosen one; None if there is none.
-
-    `clocks` are the columns with times. Days stay days: then the shift is a whole number of them.
-    """
-    begin, end, earlier = data.filters.begin, data.filters.end, data.filters.before()
-    if begin is None or end is None or earlier is None:
-        return None
-    length = end - begin
-    if data.filters.first_day and data.filters.last_day:
-        length = data.filters.last_day - data.filters.first_day + _ONE_DAY
-    elif daily:
-        length = -(-length // _ONE_DAY) * _ONE_DAY
-    table = rows(replace(data, filters=earlier))
-    if not table.num_rows or not set(clocks) <= set(table.column_names):
-        # Intervals are few enough to be drawn, days not, or the other way around.
-        return None
-    shift = pa.scalar(length, pa.duration("us"))
-    for clock in clocks:
-        field = table.schema.field(clock)
-        zone = getattr(field.type, "tz", None)  # days have none
-        moved = pc.add(table[clock].cast(pa.timestamp("us", zone)), shift).cast(field.type)
-        table = table.set_column(table.column_names.index(clock), clock, moved)
-    return table
 
 
 def changes(data: PageData, first: datetime, last: datetime) -> pa.Table:
@@ -120,20 +55,17 @@ def _literal(moment: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChartOverTime:
-    """A chart over time, the column of its data with the times, and the period before."""
+    """A chart over time, and the column of its data with the times."""
 
-    chart: Chart | ChartWithRows
+    chart: Chart
     clock: str
-    before: LinesBefore | None = None
-    title: str = ""
-    """That of the time axis, if it does not follow from the column."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedChart:
     """A chart over time with the moments of changes, in which a range can be marked."""
 
-    chart: Chart | ChartWithRows
+    chart: Chart
     zoom: Zoom
     kinds: tuple[str, ...]
     """The kinds of changes that are marked."""
@@ -143,43 +75,17 @@ class MarkedChart:
         """What is marked."""
         return f"▼ marks changes: {', '.join(self.kinds)}"
 
-    def name_marks(self) -> None:
-        """Say what is marked."""
-        if self.kinds:
-            st.caption(self.marks_in_words)
-
 
 def marked_chart(data: PageData, over: ChartOverTime, table: pa.Table) -> MarkedChart:
     """Return a chart over time with what happened in its time."""
-    marks, title = _marks(data, table, over.clock), over.title or time_title(over.clock)
-    rows = over.chart.rows if isinstance(over.chart, ChartWithRows) else None
-    drawn = over.chart.chart if isinstance(over.chart, ChartWithRows) else over.chart
-    if isinstance(drawn, alt.VConcatChart):
-        # A range can be marked in the first of several panels.
-        first, *others = (_layered(part, None, marks, title) for part in drawn.vconcat)
-        whole = drawn.copy()
-        whole.vconcat = [first.add_params(_range()), *others]
-    else:
-        whole = _layered(drawn, over.before, marks, title).add_params(_range())
+    marks = _marks(data, table, over.clock)
+    layers = [over.chart, *([] if marks is None else _drawn_marks(marks, time_title(over.clock)))]
+    drawn: Any = alt.layer(*layers) if marks is not None else over.chart
     return MarkedChart(
-        whole if rows is None else ChartWithRows(whole, rows),
+        drawn.add_params(_range()),
         Zoom(partial(show_marked, days=over.clock == DAY), (data.filters.begin, data.filters.end)),
         () if marks is None else tuple(sorted({str(kind) for kind in marks["kind"].to_pylist()})),
     )
-
-
-def picture_over_time(
-    data: PageData,
-    over: ChartOverTime,
-    table: pa.Table,
-    name: str,
-    alternative: str,
-    sources: Sequence[str] = (),
-) -> None:
-    """Draw a chart over time with its data."""
-    marked = marked_chart(data, over, table)
-    picture(marked.chart, table, name, alternative, sources=sources, zoom=marked.zoom)
-    marked.name_marks()
 
 
 def _range() -> alt.Parameter:
@@ -193,15 +99,6 @@ def _marks(data: PageData, table: pa.Table, clock: str) -> pa.Table | None:
         return None
     found = changes(data, drawn_at(min(times)), drawn_at(max(times)))
     return found if found.num_rows else None
-
-
-def _layered(chart: Any, before: LinesBefore | None, marks: pa.Table | None, title: str) -> Any:  # noqa: ANN401 - the classes of Altair
-    layers = [chart]
-    if before is not None:
-        layers.append(before.chart())
-    if marks is not None:
-        layers += _drawn_marks(marks, title)
-    return alt.layer(*layers) if len(layers) > 1 else chart
 
 
 def _drawn_marks(marks: pa.Table, title: str) -> list[alt.Chart]:

@@ -88,7 +88,9 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
     if chart.words:
         return shown(row[chart.words]) or "not known"
     if not chart.high:
-        return shown(row[chart.value], chart.value) or "not known"
+        amount = shown(row[chart.value], chart.value) or "not known"
+        mark = shown(row[chart.mark], chart.mark) if chart.mark else ""
+        return f"{amount} (line: {mark})" if mark else amount
     if row[chart.high] is None:
         return "not known"
     low, high = shown(row[chart.low], chart.low), shown(row[chart.high], chart.high)

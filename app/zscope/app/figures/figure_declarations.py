@@ -22,7 +22,7 @@ A figure is a table, a picture, or both. It has these keys:
 - `needs` and `load`: what a card says without data, and the command that loads it
 - `folded`: whether the table in a report is folded on a screen
 - `chart`: its `kind`, and the columns it needs:
-  - `bars`: `name` and `value`
+  - `bars`: `name` and `value`; `mark` is a column that a line across the bar shows, in the same unit
   - `ranges`: `name`, `low`, `high`, and `value` for the estimate
   - `shares`: `name`, and `series` (columns by word), or `group` and `value`
   - `list`: `name`, `note` for a second line, and `value`, or `low` and `high`
@@ -81,6 +81,7 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
     value: str = ""
     low: str = ""
     high: str = ""
+    mark: str = ""
     group: str = ""
     total: str = ""
     time: str = ""
@@ -108,8 +109,8 @@ class ChartDeclaration(Declared, frozen=True, kw_only=True):
         if self.kind == "strips":
             return COLUMNS
         single = (
-            self.value, self.low, self.high, self.group, self.total, self.time, self.note, self.whole,
-            self.colour, self.published, self.least, self.most, self.words,
+            self.value, self.low, self.high, self.mark, self.group, self.total, self.time, self.note,
+            self.whole, self.colour, self.published, self.least, self.most, self.words,
         )  # fmt: skip
         return tuple(filter(None, (*self.name, *single, *self.series.values())))
 

@@ -92,13 +92,22 @@ def add_picture(parent: Element, found: FigureRows) -> None:
 
 def _bars(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> None:
     others = dict(others_of(found))
-    largest = max(*(abs(real(row[chart.value])) for row in rows), *others.values(), 0.0)
+    marks = [real(row[chart.mark]) for row in rows] if chart.mark else []
+    largest = max(*(abs(real(row[chart.value])) for row in rows), *others.values(), *marks, 0.0)
     box = _box(figure, words_of(found))
     for row in rows:
         line = _line(box, name_of(chart, row), amount_of(chart, row))
         _part(line, 0, percent(abs(real(row[chart.value])), largest), colour_of(chart, row), _BAR_PX)
         _other(line, others.get(name_of(chart, row)), largest)
+        if chart.mark and row[chart.mark] is not None:
+            _mark(line, percent(real(row[chart.mark]), largest))
     _legend(figure, words_below(chart, rows))
+
+
+def _mark(drawing: Element, place: float) -> None:
+    """A line across a bar."""
+    add(drawing, "rect", x=f"{place:.2f}%", y=0, width=_MARK_PX, height=_BAR_PX, class_="mark",
+        transform=f"translate(-{_MARK_PX / 2:g} 0)")  # fmt: skip
 
 
 def _other(drawing: Element, amount: float | None, largest: float) -> None:
@@ -121,9 +130,7 @@ def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
         width = percent(real(row[chart.high]), largest) - begin
         _part(line, begin, width, colour_of(chart, row), _RANGE_PX, kind="between")
         if row[chart.value] is not None:
-            place = percent(real(row[chart.value]), largest)
-            add(line, "rect", x=f"{place:.2f}%", y=0, width=_MARK_PX, height=_BAR_PX, class_="mark",
-                transform=f"translate(-{_MARK_PX / 2:g} 0)")  # fmt: skip
+            _mark(line, percent(real(row[chart.value]), largest))
     _legend(figure, words_below(chart, rows))
 
 

@@ -176,7 +176,7 @@ _SUBJECTS = {
     "cpu": "CPU time",
     "crypto": "Cryptography",
     "workload": "Address spaces and service classes",
-    "hardware": "Hardware counters",
+    "hardware": "Hardware counters and partitions",
     "coverage": "What the data cover",
     "systems": "Systems",
     "runs": "Benchmark runs",

@@ -6,13 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import data_of, sql
 from tests.sample_stores import SAMPLE
 
-from zscope.app.dashboard.pages.cpu import crypto
 from zscope.app.dashboard.pages.cpu.cpu_page import compared
-from zscope.app.dashboard.pages.cpu.partitions import partition_sources, partitions, use_over_time
 from zscope.app.figures import figure_rows as rows_of_figures
 from zscope.app.figures.drawn_values import lines_of
 from zscope.app.figures.figure_declarations import declared_figures
@@ -23,6 +22,8 @@ from zscope.pipelines.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
 
 PAGE = "cpu"
 CRYPTO = """\
@@ -91,7 +92,7 @@ def test_days_of_a_long_time_are_weighted_means(world: Path, monkeypatch: pytest
 
 def test_all_sections_are_drawn(drawn_page: Open, cards: Path) -> None:
     page = drawn_page(PAGE, cards)
-    assert len(page.get("vega_lite_chart")) == 5
+    assert len(page.get("vega_lite_chart")) == 7
     assert "There " not in "".join(info.value for info in page.info)
 
 
@@ -100,10 +101,14 @@ def test_processors_and_systems_can_be_chosen(open_page: Open, world: Path) -> N
     page.button_group(key="cpu_processors").set_value("zIIP").run()
     fine(page)
     page.selectbox(key="cpu_reported_by").set_value("SRV1").run()
-    page.button_group(key="cpu_type").set_value("IIP").run()
+    assert "LINUX1" not in specifications(page)
+    page.button_group(key="cpu_type").set_value("IFL").run()
     fine(page)
-    assert "SMF 70 records of SRV1" in words(page)
-    assert "Physical processors of this type 4" in words(page)
+    assert "LINUX1" in specifications(page)
+
+
+def specifications(page: AppTest) -> str:
+    return "\n".join(chart.proto.spec for chart in page.get("vega_lite_chart"))
 
 
 def test_filters_of_the_address_narrow_it(drawn_page: Open, world: Path) -> None:
@@ -127,70 +132,61 @@ def test_sources_that_differ_are_shown(drawn_page: Open, cards: Path) -> None:
 
 
 def test_partitions_of_records_and_reports_agree(only_rmf: Path, cards: Path) -> None:
-    [source] = partition_sources(data_of(only_rmf))
-    assert (source.system, source.by) == ("SYSB", "RMF reports")
-    expected = {
-        (row["partition_name"].strip("*"), row["processors"]): row
-        for row in partitions(data_of(only_rmf), source).to_pylist()
-    }
-    [records] = [source for source in partition_sources(data_of(cards)) if source.system == "SYSB"]
-    assert records.by == "SMF 70 records"
-    for row in partitions(data_of(cards), records).to_pylist():
-        other = expected[row["partition_name"], row["processors"]]
-        assert (row["weight"], row["sharing"]) == (other["weight"], other["sharing"])
+    by_system = Filters(systems=("SYSB",))
+    reports, records = (found_rows(store, "partitions", by_system) for store in (only_rmf, cards))
+    assert (records.evidence and records.evidence.sources) == ("SMF 70",)
+    assert (reports.evidence and reports.evidence.sources) == ("RMF",)
+    expected = {row["partition_name"]: row for row in reports.rows}
+    assert {row["partition_name"] for row in records.rows} == set(expected)
+    for row in records.rows:
+        other = expected[row["partition_name"]]
+        assert (row["weight"], row["weight_pct"]) == (other["weight"], other["weight_pct"])
+        assert row["sharing"] == other["sharing"]
         assert row["used_pct"] == pytest.approx(other["used_pct"], abs=0.02)
 
 
 def test_weights_are_shares_of_shared_processors(world: Path) -> None:
-    data = data_of(world)
-    rows = partitions(data, partition_sources(data)[0]).to_pylist()
-    cps = {row["partition_name"]: row for row in rows if row["processors"] == "CP"}
-    assert {name for name, row in cps.items() if row["sharing"] == "dedicated"} == {"SRV1", "SRV2"}
-    assert (cps["CLI1"]["weight"], cps["CLI1"]["weight_pct"]) == (2500, 50.0)
-    assert cps["SRV1"]["weight_pct"] is None
-    assert cps["SRV1"]["used_pct"] == pytest.approx(100 * 4 / 12)
-    moments, clock = use_over_time(data, partition_sources(data)[0], "CP")
-    assert clock == "hour_utc"
-    assert {row["partition_name"] for row in moments.to_pylist()} == set(cps)
+    rows = {row["partition_name"]: row for row in found_rows(world, "partitions").rows}
+    assert {name for name, row in rows.items() if row["sharing"] == "dedicated"} == {"SRV1", "SRV2"}
+    assert (rows["CLI1"]["weight"], rows["CLI1"]["weight_pct"]) == (2500, 50.0)
+    assert rows["SRV1"]["weight_pct"] is None
+    assert rows["SRV1"]["used_pct"] == pytest.approx(100 * 4 / 12)
 
 
-def test_cards_count_operations_and_time(cards: Path) -> None:
-    data = data_of(cards)
-    [count] = data.rows("""
-        SELECT sum(all_operations_count) / sum(interval_ms / 1000) AS rate,
-            1000 * sum(all_operations_time_raw * scaling_factor) / sum(all_operations_count) AS ms
-        FROM smf70_crypto_cca WHERE system = 'SYSA' AND card_index = 1
-    """).to_pylist()  # fmt: skip
-    every = {(row["card"], row["operation"]): row for row in crypto.by_card(data, "this system").to_pylist()}
-    card = every["SYSA CEX8C 1", "total"]
-    assert card["operations_per_s"] == pytest.approx(count["rate"])
-    assert card["execution_ms"] == pytest.approx(count["ms"])
-    accelerator = [row for (name, _), row in every.items() if name == "SYSA CEX8A 2"]
-    total = next(row for row in accelerator if row["operation"] == "total")
-    rest = [row for row in accelerator if row is not total]
-    assert len(rest) == 6
-    assert total["operations_per_s"] == pytest.approx(sum(row["operations_per_s"] for row in rest))
-    assert total["busy_pct"] == pytest.approx(sum(row["busy_pct"] for row in rest))
+def test_partitions_are_those_of_one_system_and_type(world: Path) -> None:
+    """Every system of a machine records all of its partitions: together they would be many times its use."""
+    for name in ("partitions", "partitions-over-time"):
+        found = found_rows(world, name)
+        assert {(row["system"], row["cpu_type"]) for row in found.rows} == {("CLI1", "CP")}
+    day = found.rows[0]["time"]
+    every = {row["partition_name"]: row for row in found_rows(world, "partitions").rows}
+    assert {row["used_by"] for row in found.rows if row["time"] == day} == set(every)
+
+
+def test_small_partitions_are_others(world: Path) -> None:
+    figure = declared_figures()["partitions-over-time"]
+    assert figure.select.count("<= 7") == 1
+    few = structs.replace(figure, select=figure.select.replace("<= 7", "<= 2"))
+    whole, shown = (figure_rows(data_of(world), each, {}).rows for each in (figure, few))
+    assert {row["used_by"] for row in shown} == {"SRV1", "SRV2", "others"}
+    for time in {row["time"] for row in whole}:
+        sums = [sum(row["used_pct"] for row in rows if row["time"] == time) for rows in (whole, shown)]
+        assert sums[0] == pytest.approx(sums[1])
 
 
 def test_cards_of_reports_keep_their_scope(drawn_page: Open, cards: Path) -> None:
-    data = data_of(cards, Filters(systems=("SYSC",)))
-    assert crypto.scopes(data) == ("this system", "whole CPC")
-    [row] = crypto.by_card(data, "whole CPC").to_pylist()
-    expected = (row["card"], row["operations_per_s"], row["execution_ms"], row["busy_pct"])
-    assert expected == ("SYSC CEX6C 0", pytest.approx(9.5), pytest.approx(1.5), pytest.approx(1.4))
-    page = drawn_page(PAGE, cards, {"cpu_crypto_scope": "whole CPC"})
-    assert "Work counted: whole CPC" in words(page)
-
-
-def test_services_are_calls_a_second(cards: Path) -> None:
-    data = data_of(cards, Filters(systems=("SYSA",)))
-    [rate] = data.rows("""
-        SELECT sum(aes_encipher_calls) / sum(interval_ms / 1000) AS rate FROM smf70_icsf WHERE system = 'SYSA'
-    """).to_pylist()  # fmt: skip
-    busiest = crypto.services(data).to_pylist()[0]
-    assert busiest["service"] == "aes encipher"
-    assert busiest["calls_per_s"] == pytest.approx(rate["rate"])
+    page = drawn_page(PAGE, cards, {"system": "SYSC"})
+    assert page.button_group(key="cpu_crypto_scope").options == ["this system", "whole CPC"]
+    page = drawn_page(PAGE, cards, {"system": "SYSC", "cpu_crypto_scope": "whole CPC"})
+    [shown] = [frame.value for frame in page.dataframe if "execution_ms" in frame.value.columns]
+    assert shown[["scope", "operations_per_s", "execution_ms"]].to_numpy().tolist() == [
+        ["whole CPC", pytest.approx(9.5), pytest.approx(1.5)]
+    ]
+    lines = lines_of(found_rows(cards, "card-busy-over-time", Filters(systems=("SYSC",))))
+    assert {name: [point.value for point in line] for name, line in lines.items()} == {
+        "SYSC CEX6C 0": [pytest.approx(1.0)],
+        "SYSC CEX6C 0 (whole CPC)": [pytest.approx(1.4)],
+    }
 
 
 def test_counted_cryptography_is_shown_where_it_is_recorded(
@@ -233,7 +229,7 @@ def test_a_report_alone_is_enough(drawn_page: Open, only_rmf: Path) -> None:
     assert "There is no CPU use" not in shown
     assert "covered by one source only" in shown
     charts = [json.loads(chart.proto.spec) for chart in page.get("vega_lite_chart")]
-    assert len(charts) == 3
+    assert len(charts) == 3, "use over time, and two of partitions"
 
 
 @pytest.mark.deep
