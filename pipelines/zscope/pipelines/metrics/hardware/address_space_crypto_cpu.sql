@@ -20,7 +20,7 @@ WITH named AS (
         c.instructions
     FROM crypto_counter_day AS c
     LEFT JOIN crypto_counter_name AS n ON c.counter_number = n.counter_number
-    ANTI JOIN left_out_hour AS l ON c.system = l.system AND c.hour_utc = l.hour_utc
+    ANTI JOIN run_hour AS l ON c.system = l.system AND c.hour_utc = l.hour_utc
 ),
 
 -- All calls of a group that SMF 30 counts in an hour of a system.

@@ -1,6 +1,7 @@
 -- The price of a system or job as it is estimated, and what contradicts it.
 --
--- The rows of cost_estimate about a day, the LPAR and its busiest hours, one row for each part of a price.
+-- The rows of cost_estimate about a day, the LPAR and its busiest hours, one row for each part of a price. TLS does not cost
+-- less than what the hardware measured for it. That needs the names of the counters: assumed ones change nothing.
 
 WITH by_unit AS (
     SELECT
@@ -26,6 +27,17 @@ WITH by_unit AS (
     FROM cost_estimate
     WHERE unit <> 'us'
     GROUP BY system, job_name, item
+),
+
+measured AS (
+    SELECT
+        e.*,
+        m.measured_low_cpu_s,
+        m.name_status = 'macro' AS names_are_known,
+        m.measured_low_cpu_s > e.low_day_s AND names_are_known AS is_raised
+    FROM by_unit AS e
+    LEFT JOIN (SELECT *, 'TLS' AS part FROM measured_tls_cpu) AS m
+        ON e.system = m.system AND e.job_name IS NOT DISTINCT FROM m.job_name AND e.part = m.part
 ),
 
 -- TLS cannot cost more than the service classes of its address spaces used.
@@ -59,23 +71,51 @@ SELECT
     e.job_name::VARCHAR AS job_name,
     e.part::VARCHAR AS part,
     e.status::VARCHAR AS status,
-    e.why::VARCHAR AS why,
-    e.day_s::DOUBLE AS day_s,
-    e.low_day_s::DOUBLE AS low_day_s,
+    concat_ws(
+        '; ',
+        e.why,
+        'the hardware counted at least ' || number_text(e.measured_low_cpu_s) || ' s of TLS a day (SMF 113 and SMF 30): '
+        || CASE
+            WHEN NOT e.names_are_known THEN 'it does not count, as the names of the counters are assumed; load the text of IFASMFCN'
+            WHEN e.is_raised THEN 'this is the lower end'
+            ELSE 'no more than the lower end'
+        END
+    )::VARCHAR AS why,
+    if(e.is_raised AND e.day_s < e.measured_low_cpu_s, e.measured_low_cpu_s, e.day_s)::DOUBLE AS day_s,
+    if(e.is_raised, e.measured_low_cpu_s, e.low_day_s)::DOUBLE AS low_day_s,
     e.high_day_s::DOUBLE AS high_day_s,
     e.lpar_pct::DOUBLE AS lpar_pct,
-    e.low_lpar_pct::DOUBLE AS low_lpar_pct,
+    if(
+        e.is_raised,
+        greatest(e.low_lpar_pct, e.measured_low_cpu_s * e.high_lpar_pct / nullif(e.high_day_s, 0)),
+        e.low_lpar_pct
+    )::DOUBLE AS low_lpar_pct,
     e.high_lpar_pct::DOUBLE AS high_lpar_pct,
     e.peak_pct::DOUBLE AS peak_pct,
     e.low_peak_pct::DOUBLE AS low_peak_pct,
     e.high_peak_pct::DOUBLE AS high_peak_pct,
-    e.other_work_most_pct::DOUBLE AS other_work_most_pct,
+    if(e.is_raised, 100 * (1 - e.measured_low_cpu_s / e.high_day_s), e.other_work_most_pct)::DOUBLE
+    AS other_work_most_pct,
     e.charged_to::VARCHAR AS charged_to,
     e.covered_pct::DOUBLE AS covered_pct,
     e.first_local::TIMESTAMP AS first_local,
     e.last_local::TIMESTAMP AS last_local,
-    c.reason::VARCHAR AS contradiction,
+    coalesce(
+        c.reason,
+        max(
+            CASE
+                WHEN e.is_raised AND e.measured_low_cpu_s > e.high_day_s
+                    THEN format(
+                        'the hardware counted at least {} s of TLS a day (SMF 113 and SMF 30), but at most {} s move with TLS; '
+                        || 'check whether records are missing or of another system',
+                        number_text(e.measured_low_cpu_s),
+                        number_text(e.high_day_s)
+                    )
+            END
+        ) OVER (PARTITION BY e.system, e.job_name)
+    )::VARCHAR AS contradiction,
     c.classes_s::DOUBLE AS classes_s,
-    c.ziip_s::DOUBLE AS ziip_s
-FROM by_unit AS e
+    c.ziip_s::DOUBLE AS ziip_s,
+    e.measured_low_cpu_s::DOUBLE AS measured_low_cpu_s
+FROM measured AS e
 LEFT JOIN contradiction AS c ON e.system = c.system

@@ -323,6 +323,10 @@ added_up AS (
         if(min(e.charged_to) = max(e.charged_to), min(e.charged_to), NULL) AS charged_to,
         any_value(e.classes_s) AS classes_s,
         any_value(e.ziip_s) AS ziip_s,
+        -- A share of a price is not measured.
+        CASE
+            WHEN s.shared_by = 'system' OR s.shared_by = 'job' AND count(s.of_job) > 0 THEN any_value(e.measured_low_cpu_s)
+        END AS measured_low_cpu_s,
         any_value(e.covered_pct) AS covered_pct,
         any_value(e.first_local) AS first_local,
         any_value(e.last_local) AS last_local,
@@ -490,6 +494,7 @@ SELECT
         AS service_classes_cpu_s_per_day,
     CASE WHEN p.shared_by = 'system' AND p.part = 'TLS' THEN p.ziip_s END::DOUBLE AS ziip_s_per_day,
     CASE WHEN p.shared_by = 'system' AND p.part = 'TLS' THEN k.operations END::DOUBLE AS card_operations_per_day,
+    p.measured_low_cpu_s::DOUBLE AS measured_low_cpu_s,
     p.charged_to::VARCHAR AS charged_to,
     if(p.status = 'not enough data', NULL, p.other_work_most_pct)::DOUBLE AS other_work_most_pct,
     p.covered_pct::DOUBLE AS covered_pct,
