@@ -25,7 +25,7 @@ PROMISED = {
     "netstat_ttls_group", "netstat_all", "netstat_config", "netstat_devlink", "gsk_cache_status",
     "gsk_cache_stats", "gsk_crypto", "transaction_count", "mq_task", "mq_channel", "mq_channel_initiator",
     "mq_round_trip", "zvm_user", "zvm_channel", "ztpf_series", "rmf_workload", "tls_rule",
-    "tls_action", "tls_message", "counter_name",
+    "tls_action", "tls_message", "counter_name", "icsf_record", "icsf_value",
 }  # fmt: skip
 """Names that scripts of users rely on."""
 CERTAIN = {"start_utc", "measured_utc", "sample_utc", "written_local"}
