@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,28 @@ def status(written: int) -> bytes:
     (row,) = encode_section(section, columns, 1, 52)
     (record,) = encode_records(STATUS, header, [SectionBytes(section, [[row.tobytes()]])], 1)
     return record
+
+
+def status_bytes(tail: bytes = b"", streams: tuple[tuple[str, int], ...] = ()) -> bytes:
+    """Return a type 23 record written field by field from the published offsets, and not by the layout."""
+    statistics = (
+        struct.pack(">IIIIIIIIII", 11, 12, 0xEEEEEEEE, 9_876_543, 14, 15, 16, 17, 18, 0x80000001) + tail
+    )
+    entries = b"".join(
+        struct.pack(">H", len(name)) + name.encode("cp037").ljust(26, b"\x40")
+        + struct.pack(">IIIIII", 21, 22, most, 24, 25, 0xA0000000) + tail
+        for name, most in streams
+    )  # fmt: skip
+    at = 56
+    head = struct.pack(">HHBBI", 0, 0, 0x1E, 23, 3_684_912) + bytes.fromhex("0126061f")
+    head += "SYSA".encode("cp037") + b"\0\0"
+    head += struct.pack(">IHH", 0, 0, 0) * 2
+    head += struct.pack(">IHH", at, len(statistics), 1)
+    each = 52 + len(tail) if streams else 0
+    head += struct.pack(">IHH", at + len(statistics) if streams else 0, each, len(streams)) + bytes(4)
+    assert len(head) == at
+    whole = head + statistics + entries
+    return struct.pack(">H", len(whole)) + whole[2:]
 
 
 def rows_of(folder: Path, content: bytes, table: str) -> tuple[list[dict[str, Any]], list[Code]]:
@@ -146,6 +169,50 @@ def test_a_section_outside_of_a_status_record_has_an_issue(tmp_path: Path) -> No
     assert rows_of(tmp_path, bytes(record), "smf23_status") == ([], [Code.SECTION_OUTSIDE])
 
 
+def test_every_field_of_a_status_record_is_where_the_manual_has_it(tmp_path: Path) -> None:
+    tail = bytes.fromhex("0102030405060708")
+    [row], issues = rows_of(tmp_path, status_bytes(tail), "smf23_status")
+    assert issues == []
+    assert row == {
+        "record_no": 1, "record_offset": 0, "system": "SYSA", "written_local": END, "buffers_written": 11,
+        "most_buffers": 12, "records_written": 9_876_543, "buffer_unit_bytes": 14, "buffer_bytes": 15,
+        "most_buffer_bytes": 16, "buffer_limit_bytes": 17, "buffer_warning_pct": 18,
+        "statistics_flags": 0x80000001, "rest": tail,
+    }  # fmt: skip
+
+
+def test_each_log_stream_of_a_status_record_is_a_row(tmp_path: Path) -> None:
+    record = status_bytes(b"\x99", (("IFASMF.PROD", 23), ("IFASMF.A234567890123456789", 1 << 31)))
+    rows, issues = rows_of(tmp_path, status_bytes() + record, "smf23_log_stream")
+    assert issues == []
+    named = ("record_no", "section_no", "log_stream_name_length", "log_stream", "most_buffer_bytes")
+    assert [tuple(row[name] for name in named) for row in rows] == [
+        (2, 0, 11, "IFASMF.PROD", 23), (2, 1, 26, "IFASMF.A234567890123456789", 1 << 31),
+    ]  # fmt: skip
+    values = {"buffer_unit_bytes": 21, "buffer_bytes": 22, "buffer_limit_bytes": 24, "buffer_warning_pct": 25}
+    assert {name: rows[0][name] for name in values} == values
+    assert (rows[0]["log_stream_flags"], rows[0]["rest"]) == (0xA0000000, b"\x99")
+
+
+@pytest.mark.parametrize("length", range(0, 40, 3))
+def test_a_short_statistics_section_has_the_fields_inside_it(tmp_path: Path, length: int) -> None:
+    record = bytearray(status_bytes())
+    record[40:42] = length.to_bytes(2, "big")
+    rows, _ = rows_of(tmp_path, bytes(record), "smf23_status")
+    if length:
+        assert rows[0]["records_written"] == (9_876_543 if length >= 16 else None)
+        assert rows[0]["rest"] == b""
+    else:
+        assert rows == []
+
+
+def test_a_number_of_log_streams_that_is_too_large_has_an_issue(tmp_path: Path) -> None:
+    record = bytearray(status_bytes(streams=(("IFASMF.PROD", 23),)))
+    record[50:52] = (2).to_bytes(2, "big")
+    rows, issues = rows_of(tmp_path, bytes(record), "smf23_log_stream")
+    assert ([row["log_stream"] for row in rows], issues) == (["IFASMF.PROD"], [Code.SECTION_COUNT])
+
+
 def test_types_without_subtypes_are_counted_and_selected_by_their_number(tmp_path: Path) -> None:
     path = tmp_path / "dump.smf"
     path.write_bytes(lost() + status(5) + sample_records()[119, 2][0] + lost())
@@ -153,7 +220,7 @@ def test_types_without_subtypes_are_counted_and_selected_by_their_number(tmp_pat
     assert [tuple(row.values()) for row in counted] == [(7, None, 2), (23, None, 1), (119, 2, 1)]
     assert {name: len(rows) for name, rows in read(path, "7").items()} == {"smf7_lost": 2}
     both = {name: len(rows) for name, rows in read(path, "7,23").items()}
-    assert both == {"smf7_lost": 2, "smf23_status": 1}
+    assert both == {"smf7_lost": 2, "smf23_status": 1, "smf23_log_stream": 0}
 
 
 def test_bytes_of_records_with_a_layout_are_no_raw_records(tmp_path: Path) -> None:

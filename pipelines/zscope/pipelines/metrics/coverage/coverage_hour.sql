@@ -6,6 +6,7 @@
 -- have silences as long. Where a source has nothing:
 --   not recorded  the system has no such records or reports in any load, zERT was disabled, or the stack counted
 --                 connections that are recorded neither in most hours of the files nor in six of most days
+--                 no records, in a file that has all records that SMF wrote by its own count (23), is complete, too
 --   lost          a loaded file covers the hour, and SMF says that it lost records, the stack counted connections, the
 --                 intervals have a gap while the system was up, or connections are otherwise never silent
 --   not known     nothing shows what happened: no loaded file covers the hour, or an idle hour looks the same
@@ -240,6 +241,28 @@ file_hour AS (
     GROUP BY system, source, hour_no
 ),
 
+-- The time of files that have all records that SMF wrote, and the smallest share that others have.
+written_hour AS (
+    SELECT
+        system,
+        hour_no,
+        bit_or(covered_minutes(start_us, end_us, hour_no)) FILTER (state = 'complete') AS minutes,
+        min(seen_pct) FILTER (state = 'filtered') AS least_seen_pct
+    FROM (
+        SELECT
+            s.system,
+            w.state,
+            w.seen_pct,
+            minute_of(s.start_us) * 60000000 AS start_us,
+            (minute_of(s.end_us) + 1) * 60000000 AS end_us,
+            unnest(hours_of(s.start_us, s.end_us + 1)) AS hour_no
+        FROM file_span AS s
+        INNER JOIN smf_written AS w ON s.load_id = w.load_id AND s.system = w.system
+        WHERE s.end_us - s.start_us BETWEEN 0 AND 34560000000000
+    )
+    GROUP BY system, hour_no
+),
+
 -- The hours from the first evidence of any source of a system to the last. The record of an interval is written just after
 -- it, so one minute of a file is none.
 hour AS MATERIALIZED (
@@ -338,6 +361,8 @@ compared AS (
         bit_count(coalesce(e.minutes, 0)) AS minutes,
         u.system IS NOT NULL AS is_recorded,
         bit_count(coalesce(f.minutes, 0)) AS file_minutes,
+        coalesce(bit_count(w.minutes) = 60, false) AS is_whole,
+        w.least_seen_pct,
         y.system IS NOT NULL AS is_usual,
         a.system IS NOT NULL AS is_up,
         r.local_hour IS NOT NULL AS was_removed,
@@ -378,6 +403,7 @@ compared AS (
     LEFT JOIN evidence AS l ON l.source = '7' AND h.system = l.system AND h.hour_no = l.hour_no
     LEFT JOIN off_hour AS o ON h.system = o.system AND h.hour_no = o.hour_no
     LEFT JOIN file_hour AS f ON h.system = f.system AND k.source = f.source AND h.hour_no = f.hour_no
+    LEFT JOIN written_hour AS w ON h.system = w.system AND h.hour_no = w.hour_no
     LEFT JOIN usually_recorded AS y ON h.system = y.system AND k.source = y.source
     LEFT JOIN usual_end AS n ON h.system = n.system AND k.source = n.source
     LEFT JOIN up AS a ON h.system = a.system AND h.hour_no = a.hour_no
@@ -444,6 +470,7 @@ decided AS (
             WHEN is_in_gap THEN 'lost'
             WHEN file_minutes = 60 AND is_up AND is_usual AND (in_sequence OR (of_connections AND usual_silence <= 2))
                 THEN 'lost'
+            WHEN of_connections AND is_usual AND is_whole AND counted IS NULL THEN 'complete'
             ELSE 'not known'
         END AS state
     FROM judged
@@ -489,6 +516,8 @@ explained AS (
                 END
             )
             WHEN state = 'complete' AND NOT of_connections THEN 'intervals cover the hour'
+            WHEN state = 'complete' AND records = 0 AND counted IS NULL
+                THEN 'no records, and the file has all that SMF wrote'
             WHEN state = 'complete' AND records = 0 THEN 'the stack counted no connections'
             WHEN state = 'complete' AND counted IS NOT NULL THEN 'as many records as the stack counted connections'
             WHEN state = 'complete' THEN 'records in ' || minutes || ' minutes, and no sign of a loss'
@@ -501,6 +530,9 @@ explained AS (
             WHEN file_minutes = 0 AND (of_connections OR in_sequence) THEN 'no loaded file covers the hour'
             ELSE 'no records: lost, idle, or the system was down'
         END
+        || coalesce(
+            if(state = 'not known', '; a file has ' || percent_text(least_seen_pct) || ' of the records that SMF wrote', ''), ''
+        )
         || if(state IN ('lost', 'not known') AND was_removed, '; a load of this time was removed', '') AS why
     FROM decided
 )
