@@ -88,6 +88,9 @@ FAULTS = {
     "smf113_processor.cycles-within-interval": {"cpu_speed": "cpu_speed // 20"},
     "smf113_processor.counters-kept": {"counter_flags": "32768"},
     "smf113_processor.busy-agrees": {"cpu_speed": "cpu_speed * 2"},
+    "smf113_counter.subtypes-agree": {
+        "basis": "'difference'", "interval_start_utc": "interval_end_utc - INTERVAL 15 MINUTE",
+    },
     "smf113_counter.crypto-within-cycles": {
         "counter_value": "if(counter_name = 'AES_CYCLES', 100 * counter_value, counter_value)",
     },
