@@ -171,8 +171,8 @@ def test_store_and_pages_show_the_new_type(tmp_path: Path) -> None:
     [loaded] = shown["ingest"]
     assert (loaded["status"], loaded["rows"], loaded["issues"]) == ("loaded", 1, 0)
     assert shown["sql"] == [{"system": "SYSA", "job_name": "RESOLVER", "lookups": 42}]
-    [source] = [row for frame in shown["sources"] for row in frame if "behind_s" in row]
-    assert source["source"] == "Name server lookups (SMF 200-7)"
+    [source] = [row for frame in shown["sources"] for row in frame if "hours_behind" in row]
+    assert source["data_kind"] == "Name server lookups (SMF 200-7)"
     assert any("toy_lookup" in row.values() for frame in shown["fields page"] for row in frame)
     [event] = [row for frame in shown["connection"] for row in frame if row.get("table") == "toy_lookup"]
     assert event["event"] == "42 lookups by RESOLVER"

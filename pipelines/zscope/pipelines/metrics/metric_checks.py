@@ -13,6 +13,7 @@ from importlib.resources import files
 from textwrap import dedent, indent
 from typing import Literal, get_args
 
+from zscope.schemas.data_kinds import kind_of_data
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
 from zscope.schemas.sql_text import literal
 
@@ -87,7 +88,7 @@ def practice_rules() -> tuple[PracticeRule, ...]:
 
 
 def filled(metric: str, sql: str) -> str:
-    """Return the SQL of a metric with the SQL of its checks, or unchanged if it has none.
+    """Return the SQL of a metric with the SQL that declarations supply, or unchanged if there is none.
 
     >>> filled("handshake_mix", "SELECT 1")
     'SELECT 1'
@@ -197,5 +198,6 @@ _PARTS: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "finding_count": finding_sums,
     "finding": findings,
     "best_practice_check": practice_parts,
+    "loaded_data": lambda: {"kind": kind_of_data()},
 }
-"""Metrics with checks, and what turns these into SQL."""
+"""Metrics with checks or kinds of data, and what turns these into SQL."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 from tests.app.dashboard.page_helpers import choose, data_of, listed, sql, table
+from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard.pages.quality.validation import examples
 from zscope.app.figures.figure_declarations import declared_figures
@@ -225,16 +226,33 @@ def test_missing_sources_have_the_metrics_that_need_them(drawn_page: Open, only_
     assert rows["state"].tolist()[0] == "✕ missing"
 
 
-def test_sources_are_counted_by_system(drawn_page: Open, world: Path) -> None:
+def test_sources_are_counted_by_kind_and_system(drawn_page: Open, world: Path) -> None:
     page = drawn_page("quality", world, {"quality_part": "Sources"})
-    shown = listed(page, "system", "kind")
-    [(records,)] = sql(
+    shown = listed(page, "data_kind", "system").set_index(["data_kind", "system"])
+    [(records, newest)] = sql(
         world,
-        "SELECT sum(records) FROM load_kind "
+        "SELECT sum(records), max(last_local) FROM load_kind "
         "WHERE system = 'CLI1' AND record_type = 119 AND record_subtype = 11",
     )
-    row = shown[(shown["system"] == "CLI1") & (shown["kind"] == "SMF 119-11")]
-    assert row["records"].tolist() == [records]
+    row = shown.loc["zERT detail (SMF 119-11)", "CLI1"]
+    assert (row["records"], row["last_local"]) == (records, newest)
+    assert shown["hours_behind"].min() == 0
+    # The latest are the first.
+    assert shown["hours_behind"].dropna().is_monotonic_decreasing
+    assert shown["hours_behind"].max() > 24
+
+
+@pytest.mark.deep
+def test_without_a_time_zone_it_is_not_known_whether_data_are_late(drawn_page: Open, tmp_path: Path) -> None:
+    ingest(
+        tmp_path / "store",
+        [SAMPLE / "reports" / "netstat.SYSA.2026-03-02.txt"],
+        IngestOptions(selection=chosen_types(None)),
+    )
+    page = drawn_page("quality", tmp_path / "store", {"quality_part": "Sources"})
+    [row] = listed(page, "data_kind", "system").to_dict("records")
+    assert row["last_local"].isoformat() == "2026-03-02T11:46:58"
+    assert str(row["hours_behind"]) in {"nan", "None", "<NA>"}
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import pyarrow as pa
 import streamlit as st
 
-from zscope.app.dashboard.drawing import grid, no_data, number, picture, plain, selectable_grid
+from zscope.app.dashboard.drawing import grid, no_data, number, plain, selectable_grid
 from zscope.app.dashboard.figure_cards import Card, draw_figures
 from zscope.app.dashboard.pages.quality.load_history import TOTALS, loads_section, totals
-from zscope.app.dashboard.pages.quality.loaded_sources import loaded_section
 from zscope.app.dashboard.pages.quality.missing_hours import coverage_section
 from zscope.app.dashboard.pages.quality.validation import expectations_section
 from zscope.app.dashboard.registry import Page
-from zscope.app.dashboard.style import BLUE, values
 from zscope.app.dashboard.tiles import StatementFigure, tile, tile_places
 from zscope.pipelines.ingest.quarantine import quarantine_table
 from zscope.pipelines.metrics import metric_names, needed
@@ -106,9 +103,8 @@ PAGE = Page(title="Data quality and loads", icon="fact_check", area="Data", orde
 
 
 FIGURES = ((Card("data-verdict", 2), Card("coverage", 3)),)
+LOADED = ((Card("loaded-data"),),)
 PRESENT, MISSING = "● present", "✕ missing"
-_KINDS = 30
-_SYSTEMS = 40
 
 
 def by_table(data: PageData) -> pa.Table:
@@ -150,28 +146,9 @@ _SCHEMA = pa.schema(
 )
 
 
-def by_system(data: PageData) -> pa.Table:
-    """Return the number of records or reports of each system by kind, for the most frequent kinds."""
-    return data.rows(f"""
-        WITH counted AS (
-            SELECT coalesce(system, 'no system') AS system,
-                coalesce(report, concat('SMF ', record_type, coalesce('-' || record_subtype, ''))) AS kind,
-                sum(records)::BIGINT AS records
-            FROM load_kind GROUP BY ALL
-        ),
-        kinds AS (SELECT kind FROM counted GROUP BY kind ORDER BY sum(records) DESC, kind LIMIT {_KINDS}),
-        systems AS (
-            SELECT system FROM counted GROUP BY system ORDER BY sum(records) DESC, system LIMIT {_SYSTEMS}
-        )
-        SELECT * FROM counted SEMI JOIN kinds USING (kind) SEMI JOIN systems USING (system)
-        ORDER BY system, kind
-    """)
-
-
 def sources_section(data: PageData) -> None:
-    """Draw what is loaded of each source and of each system, and the tables with and without rows."""
-    loaded_section(data)
-    _by_system(data)
+    """Draw what is loaded of each kind and system, and the tables with and without rows."""
+    draw_figures(data, LOADED)
     st.header("Tables")
     table = by_table(data)
     st.caption(
@@ -179,29 +156,6 @@ def sources_section(data: PageData) -> None:
         "contains such records or reports."
     )
     grid(table, "sources", height=460, config=_explained())
-
-
-def _by_system(data: PageData) -> None:
-    st.header("Records and reports by system")
-    table = by_system(data)
-    if not table.num_rows:
-        st.caption("No file is loaded.")
-        return
-    base = alt.Chart(values(table)).encode(
-        x=alt.X("system:N", title="System", axis=alt.Axis(orient="top", labelAngle=0)),
-        y=alt.Y("kind:N", title=None, axis=alt.Axis(labelLimit=300)),
-        tooltip=[
-            alt.Tooltip("system:N", title="System"),
-            alt.Tooltip("kind:N", title="Records or reports"),
-            alt.Tooltip("records:Q", title="How many", format=","),
-        ],
-    )
-    dots = base.mark_circle(color=BLUE, size=90)
-    words = base.mark_text(align="left", dx=9).encode(text=alt.Text("records:Q", format=".3~s"))
-    picture((dots + words).properties(height=alt.Step(22)), table, "sources-by-system",
-            "Records and reports of each kind by system, as dots with their number.",
-            sources=["load_kind"])  # fmt: skip
-    st.caption("Each dot has the number of records or reports; without a dot, the source is missing.")
 
 
 def _explained() -> dict[str, Any]:
