@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
 import io
+import lzma
 import os
+import random
 import socket
 import subprocess
 import sys
+import tarfile
 import zipfile
 import zlib
 from contextlib import chdir
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.marking import deep_except
 
@@ -23,7 +30,7 @@ from zscope.parsers.containers.terse_write import pack
 from zscope.parsers.inputs import input_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 def _record(number: int) -> bytes:
@@ -49,9 +56,35 @@ def _terse(form: str) -> bytes:
     return pack(contents, variable=True, record_length=255, form="PACK" if form == "PACK" else "SPACK")
 
 
+def _arrow(codec: str, content: bytes) -> bytes:
+    out = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(out, codec) as stream:
+        stream.write(content)
+    return bytes(out.getvalue())
+
+
+def _tar(members: dict[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        folder = tarfile.TarInfo("dumps")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name, content in members.items():
+            about = tarfile.TarInfo(name)
+            about.size = len(content)
+            archive.addfile(about, io.BytesIO(content))
+    return out.getvalue()
+
+
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": partial(_arrow, "zstd"),
+    "lz4": partial(_arrow, "lz4"),
+}
 WRAPPED = {
     "plain": (PLAIN, ""),
-    "gzip": (gzip.compress(PLAIN), "gzip"),
     "gzip of two members and padding": (
         gzip.compress(PLAIN[:5000]) + gzip.compress(PLAIN[5000:]) + bytes(512),
         "gzip",
@@ -61,6 +94,18 @@ WRAPPED = {
     "zip of gzip": (_zip({"a.smf.gz": gzip.compress(PLAIN)}), "zip, gzip"),
     "terse PACK": (_terse("PACK"), "AMATERSE PACK"),
     "terse SPACK": (_terse("SPACK"), "AMATERSE SPACK"),
+    **{name: (compress(PLAIN), name) for name, compress in COMPRESSED.items()},
+    **{
+        f"{name} of two streams": (compress(PLAIN[:5000]) + compress(PLAIN[5000:]), name)
+        for name, compress in COMPRESSED.items()
+    },
+    "xz of two streams and padding": (
+        lzma.compress(PLAIN[:5000]) + bytes(8) + lzma.compress(PLAIN[5000:]),
+        "xz",
+    ),
+    "tar": (_tar({"a.smf": PLAIN}), "tar"),
+    "zstd of tar": (_arrow("zstd", _tar({"a.smf": PLAIN})), "zstd, tar"),
+    "tar of xz": (_tar({"a.smf.xz": lzma.compress(PLAIN)}), "tar, xz"),
     "gzip of terse": (gzip.compress(_terse("PACK")), "gzip, AMATERSE PACK"),
 }
 
@@ -110,6 +155,80 @@ def test_truncated_gzip_delivers_what_came_before(tmp_path: Path) -> None:
     assert texts[Code.ARCHIVE_DAMAGED] == (
         "the gzip data end before they are complete; what came before was read; transfer it again"
     )
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_what_comes_before_the_end_of_a_cut_file_is_read(name: str, tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(4_000_000)
+    records = [_record(0) + noise[at : at + 1000] for at in range(0, len(noise), 1000)]
+    packed = COMPRESSED[name](b"".join(len(record).to_bytes(2, "big") + record[2:] for record in records))
+    file = tmp_path / "half"
+    file.write_bytes(packed[: len(packed) // 2])
+    result = inventory(file)
+    texts = {issue.code: issue.text for issue in result.issues}
+    assert texts[Code.ARCHIVE_DAMAGED].startswith(f"the {name} data ")
+    assert texts[Code.ARCHIVE_DAMAGED].endswith("; what came before was read; transfer it again")
+    assert 0.2 * len(records) <= result.rows["records"][0].as_py() <= 0.5 * len(records)
+
+
+@pytest.mark.parametrize("name", ["gzip", "bzip2", "xz"])  # the others need no checksum
+def test_a_changed_byte_of_a_compressed_file_is_reported(name: str, tmp_path: Path) -> None:
+    noise = random.Random(1).randbytes(1000)
+    packed = bytearray(COMPRESSED[name](PLAIN + noise))
+    packed[len(packed) // 2] ^= 0xFF
+    file = tmp_path / "changed"
+    file.write_bytes(packed)
+    result = inventory(file)
+    assert any(f"the {name} data " in issue.text for issue in result.issues), [*result.issues]
+
+
+def test_every_file_of_a_tar_archive_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "dumps.tar"
+    file.write_bytes(
+        _tar({"monday/a": PLAIN, "note.txt": b"Dear all\n", "tuesday/b.gz": gzip.compress(RECORDS[0])})
+    )
+    result = inventory(file)
+    rows = result.rows.filter(pc.is_valid(result.rows["record_type"])).select(["file", "records"]).to_pylist()
+    assert rows == [
+        {"file": f"{file}/monday/a", "records": 500},
+        {"file": f"{file}/tuesday/b.gz", "records": 1},
+    ]
+    assert [issue.file for issue in result.issues] == [f"{file}/note.txt"]
+
+
+def test_files_before_the_end_of_a_cut_tar_archive_are_read(tmp_path: Path) -> None:
+    whole = _tar({"a": PLAIN, "b": PLAIN})
+    file = tmp_path / "cut.tar"
+    file.write_bytes(whole[: len(whole) // 2 - 2000])
+    result = inventory(file)
+    assert {issue.code for issue in result.issues} >= {Code.ARCHIVE_DAMAGED}
+    assert result.rows["records"].to_pylist()[0] > 300
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("377abcaf271c", "packed as 7z, which zscope does not read; unpack it (7z x FILE)"),
+        ("526172211a0700", "packed as RAR"),
+        ("4d53434600000000", "packed as cabinet"),
+        ("1f9d90", "packed as compress (.Z), which zscope does not read; unpack it (uncompress FILE)"),
+        ("4c5a495001", "packed as lzip"),
+    ],
+)
+def test_a_packing_that_is_not_read_is_named(head: str, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "packed"
+    file.write_bytes(bytes.fromhex(head) + random.Random(1).randbytes(300))
+    (issue,) = inventory(file).issues
+    assert issue.code is Code.PACKING_UNREAD
+    assert words in issue.text
+
+
+def test_an_xz_file_that_takes_too_much_memory_is_not_unpacked(tmp_path: Path) -> None:
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 1 << 29}]
+    file = tmp_path / "large.xz"
+    file.write_bytes(lzma.compress(PLAIN, filters=filters))
+    (issue,) = inventory(file).issues
+    assert "Memory usage limit" in issue.text
 
 
 def test_flipped_bit_in_gzip_is_reported(tmp_path: Path) -> None:

@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 import pyarrow as pa
 
-from zscope.parsers.containers.streams import UNPACKED_CHUNK, foreign_terse
+from zscope.parsers.containers.compressed import unread_packing
+from zscope.parsers.containers.streams import ARCHIVES, UNPACKED_CHUNK, foreign_terse
 from zscope.parsers.file_range import FileRange
 from zscope.parsers.inputs import INVENTORY_SCHEMA, STANDARD_INPUT, FileSummary, members_of
 from zscope.parsers.issues import (
     Code,
     EmptyInputError,
     InputError,
+    Issue,
     Issues,
     Severity,
     failures_as_issues,
@@ -66,6 +68,8 @@ def reader_for(
         raise EmptyInputError
     if foreign_terse(head):
         raise InputError(refuse(head, member.name, Code.TERSE_FOREIGN))
+    if packing := unread_packing(head):
+        raise InputError(_packed_otherwise(member, *packing))
     if options.framing is None:
         if (code := foreign(head)) is not None:
             raise InputError(refuse(head, member.name, code))
@@ -82,6 +86,14 @@ def reader_for(
             return _text_reader(member, coding, options, issues, head)
         raise
     return Dump(member, framing, options, issues, hooks)
+
+
+def _packed_otherwise(member: Member, packing: str, command: str) -> Issue:
+    text = (
+        f"the file is packed as {packing}, which zscope does not read; unpack it ({command}), or pack the "
+        "original by gzip, bzip2, xz, zstd, zip or AMATERSE"
+    )
+    return Issue(Code.PACKING_UNREAD, text, member.name, offset=0)
 
 
 def _text_reader(
@@ -369,6 +381,7 @@ def unpack(paths: Paths, out: BinaryIO, options: ReadOptions = DEFAULT_OPTIONS) 
 def _is_other_data(member: Member, error: InputError) -> bool:
     """Return whether a packed file is intact and simply contains no dump.
 
-    A zip archive does not count: its other files must not end up between the records of a dump.
+    An archive does not count: its other files must not end up between the records of a dump.
     """
-    return error.issue.code is Code.UNKNOWN_DATA and bool(member.packing) and member.packing[-1] != "zip"
+    is_unknown = error.issue.code is Code.UNKNOWN_DATA
+    return is_unknown and bool(member.packing) and member.packing[-1] not in ARCHIVES

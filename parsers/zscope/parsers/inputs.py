@@ -12,6 +12,7 @@ import re
 import stat
 import struct
 import sys
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -25,12 +26,13 @@ import pyarrow as pa
 
 from zscope.parsers.containers import terse
 from zscope.parsers.containers.budget import LimitReachedError, UnpackBudget, UnpackLimits
+from zscope.parsers.containers.compressed import compression_of
 from zscope.parsers.containers.streams import (
+    ARCHIVES,
     UNPACKED_CHUNK,
     ByteSource,
     DamagedError,
     PeekableStream,
-    gzip_pieces,
     looks_tersed,
     plain_pieces,
     unreadable,
@@ -51,11 +53,12 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 _DEFAULT_LIMITS = UnpackLimits()
-_SIGNATURE_BYTES = 64
+_SIGNATURE_BYTES = 512
 ENCRYPTED = 1
 """Flag bit of a zip member."""
-_GZIP = b"\x1f\x8b\x08"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_TAR = slice(257, 262), b"ustar"
+"""The mark of a tar archive and its place in the first header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,10 +220,12 @@ class _Unwrapping:
         source: ByteSource = member.stream
         if not member.packing and member.size is None:
             source = self.budget.counted(source)
-        if head.startswith(_GZIP):
-            yield from self.unwrap(self._inner(member, "gzip", gzip_pieces(source)))
+        if compression := compression_of(head):
+            yield from self.unwrap(self._inner(member, compression.name, compression.pieces(source)))
         elif head.startswith(_ZIP):
             yield from self._zip_members(member, source)
+        elif _is_tar(head):
+            yield from self._tar_members(member, source)
         elif looks_tersed(head):
             form = f"AMATERSE {terse.parse_header(head).packed}"
             yield from self.unwrap(self._inner(member, form, _terse_pieces(source)))
@@ -239,7 +244,7 @@ class _Unwrapping:
         return replace(
             member,
             name=inside,
-            named=member.named and packing != "zip",
+            named=member.named and packing not in ARCHIVES,
             stream=PeekableStream(self.budget.pieces(pieces), on_damage),
             packing=(*member.packing, packing),
         )
@@ -274,6 +279,38 @@ class _Unwrapping:
                 text = f"the zip archive cannot be opened ({error}); transfer it again"
                 raise InputError(Issue(Code.UNREADABLE, text, member.name)) from error
 
+    def _tar_members(self, member: Member, source: ByteSource) -> Iterator[Member]:
+        """Each file of a tar archive, which is read from its begin to its end."""
+        files = 0
+        try:
+            with tarfile.open(fileobj=source, mode="r|") as opened:  # type: ignore[call-overload]
+                for info in opened:
+                    if not info.isreg():
+                        continue
+                    files += 1
+                    yield from self._member_of_tar(member, opened, info)
+                    if self.budget.exceeded:
+                        return
+        except (tarfile.TarError, EOFError, ValueError) as error:
+            text = f"the tar archive is damaged: {error}"
+            self.issues.add(_damage(text, member.name, anything=files > 0))
+            return
+        if not files:
+            self.issues.add(Issue(Code.EMPTY, "there is no file in the tar archive", member.name))
+
+    def _member_of_tar(
+        self, member: Member, opened: tarfile.TarFile, info: tarfile.TarInfo
+    ) -> Iterator[Member]:
+        try:
+            self.budget.add_members(1)
+        except LimitReachedError:
+            self._report_limit(member.name)
+            return
+        try:
+            yield from self.unwrap(self._inner(member, "tar", _tar_pieces(opened, info), info.name))
+        except InputError as error:
+            self.issues.add(error.issue)  # continue with the next member
+
     def _members_of_zip(self, member: Member, opened: zipfile.ZipFile) -> Iterator[Member]:
         files = [info for info in opened.infolist() if not info.is_dir()]
         if not files:
@@ -291,6 +328,26 @@ class _Unwrapping:
                 self.issues.add(error.issue)  # continue with the next member
             if self.budget.exceeded:
                 return
+
+
+def _is_tar(head: bytes) -> bool:
+    place, mark = _TAR
+    if head[place] != mark:
+        return False
+    try:
+        tarfile.TarInfo.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
+
+
+def _tar_pieces(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator[bytes]:
+    file = archive.extractfile(info)
+    try:
+        while file and (piece := file.read(UNPACKED_CHUNK)):
+            yield piece
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise DamagedError(f"the tar archive is damaged: {error}") from error
 
 
 def _terse_pieces(stream: ByteSource) -> Iterator[bytes]:

@@ -54,6 +54,7 @@ class Code(StrEnum):
     XMIT = "xmit"
     MONITOR_III = "monitor-iii"
     TERSE_FOREIGN = "terse-foreign"
+    PACKING_UNREAD = "packing-unread"
     UNKNOWN_DATA = "unknown-data"
     ARCHIVE_DAMAGED = "archive-damaged"
     UNPACK_LIMIT = "unpack-limit"
@@ -143,6 +144,7 @@ REFUSALS = frozenset(
         Code.XMIT,
         Code.MONITOR_III,
         Code.TERSE_FOREIGN,
+        Code.PACKING_UNREAD,
         Code.UNKNOWN_DATA,
         Code.UNPACK_LIMIT,
         Code.FRAMING_WRONG,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from io import BufferedIOBase, FileIO
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol
 
@@ -11,6 +10,8 @@ from zscope.schemas.errors import Error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+ARCHIVES: Final = frozenset({"zip", "tar"})
+"""Packings that contain files with names of their own."""
 Form = Literal["PACK", "SPACK"]
 HEADER_SIZE: Final = 12
 VERSIONS: Final[dict[int, Form]] = {0x02: "PACK", 0x05: "SPACK"}
@@ -138,46 +139,6 @@ def plain_pieces(file: ByteSource) -> Iterator[bytes]:
             yield piece
     except OSError as error:
         raise DamagedError(unreadable(error)) from error
-
-
-def gzip_pieces(file: ByteSource) -> Iterator[bytes]:
-    """Yield the content of every member of a gzip file; zero bytes after the last one are padding."""
-    pending = b""
-    while pending := pending or file.read(PACKED_CHUNK):
-        if not pending.strip(b"\0"):
-            pending = b""
-            continue
-        member = zlib.decompressobj(wbits=31)
-        pending = pending.lstrip(b"\0")
-        while True:
-            before = member.copy()
-            try:
-                yield member.decompress(pending, UNPACKED_CHUNK)
-            except zlib.error as error:
-                yield from _good_part(before, pending)
-                raise DamagedError(f"the gzip data are damaged: {error}") from error
-            if member.eof:
-                pending = member.unused_data
-                break
-            pending = member.unconsumed_tail or file.read(PACKED_CHUNK)
-            if not pending:
-                yield member.flush()
-                _require_end(member)
-                break
-
-
-def _good_part(member: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
-    """What can be unpacked byte by byte before the place that cannot."""
-    for at in range(len(packed)):
-        try:
-            yield member.decompress(packed[at : at + 1])
-        except zlib.error:
-            return
-
-
-def _require_end(member: zlib._Decompress) -> None:
-    if not member.eof:
-        raise DamagedError("the gzip data end before they are complete")
 
 
 def looks_tersed(head: bytes) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 
-from zscope.parsers.containers.streams import UNPACKED_CHUNK
+from zscope.parsers.containers.streams import ARCHIVES, UNPACKED_CHUNK
 from zscope.parsers.inputs import INVENTORY_SCHEMA, FileSummary, day_of, report_progress, system_of
 from zscope.parsers.issues import Code, InputError, Issue
 from zscope.parsers.smf.framing import refuse
@@ -143,9 +143,9 @@ class ReportInput:
     def unpacked(self, out: BinaryIO) -> int:
         """Write the unpacked bytes; return how many.
 
-        Files of a zip archive are refused: text must not get between the records of a dump.
+        Files of an archive are refused: text must not get between the records of a dump.
         """
-        if not self.member.packing or self.member.packing[-1] == "zip":
+        if not self.member.packing or self.member.packing[-1] in ARCHIVES:
             text = "is text, not a dump or a packed file: there is nothing to unpack"
             raise InputError(Issue(Code.UNKNOWN_DATA, text, self.member.name))
         written = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from zscope.parsers.containers.streams import ARCHIVES
 from zscope.parsers.inputs import day_of, system_of
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class KnownLoads:
 
 
 def _digests(load: Load) -> set[str]:
-    outer = load.outer_digest if "zip" not in load.packing else None
+    outer = load.outer_digest if ARCHIVES.isdisjoint(load.packing) else None
     return {load.content_digest, outer} if outer else {load.content_digest}
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from zscope.parsers.containers.streams import ARCHIVES
 from zscope.parsers.inputs import STANDARD_INPUT, input_paths
 from zscope.parsers.issues import InputError, Issue, Issues, Severity
 from zscope.pipelines.ingest.commit_new_rows import IngestContext, LoadBatch, Settlement
@@ -209,7 +210,7 @@ class _IngestRun:
                     yield self._refuse(decoded)
                 case Candidate():
                     # Members of an archive before this one are loaded, and standard input is read only once.
-                    waits = can_wait and path != STANDARD_INPUT and "zip" not in decoded.packing
+                    waits = can_wait and path != STANDARD_INPUT and ARCHIVES.isdisjoint(decoded.packing)
                     outcome = self._settle(decoded, can_wait=waits)
                     if outcome is None:
                         self._waiting.append((path, named))

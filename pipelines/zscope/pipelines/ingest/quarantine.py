@@ -61,6 +61,8 @@ REMEDIES: Mapping[Code, str] = {
     Code.XMIT: "RECEIVE it on z/OS and transfer the data set itself, or pack that with AMATERSE.",
     Code.MONITOR_III: "Ask the RMF data server for the Postprocessor report CPU; Monitor III is not read.",
     Code.TERSE_FOREIGN: "Pack the dump with AMATERSE on z/OS.",
+    Code.PACKING_UNREAD: "Unpack the file before loading it, or pack the original by gzip, bzip2, xz, zstd, "
+    "zip or AMATERSE.",
     Code.UNKNOWN_DATA: "Compare the first bytes with those of the original: transfer a dump in binary with "
     "SITE RDW; remove any other file from the folder.",
     Code.UNPACK_LIMIT: "If you trust the file, raise the limit with --unpack-limits, or unpack it before "

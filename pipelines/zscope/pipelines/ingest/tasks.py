@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from zscope.parsers import FileRange
 from zscope.parsers.api import reader_for
+from zscope.parsers.containers.streams import ARCHIVES
 from zscope.parsers.inputs import members, members_of, open_input, shown
 from zscope.parsers.issues import EmptyInputError, InputError, Issues
 from zscope.parsers.planning import RANGE_BYTES, plan_ranges
@@ -204,7 +205,7 @@ class Work:
             with open_input(task.path) as (file, size):
                 limits = self.decoding.read_options.limits
                 for member in members(task.path, file, size, issues, named=task.named, limits=limits):
-                    if "zip" in member.packing:
+                    if not ARCHIVES.isdisjoint(member.packing):
                         return _zip_members(task.path)
                     reader = reader_for(member, self.decoding.read_options, issues)
                     return 1 if member.packing or isinstance(reader, Dump) else None

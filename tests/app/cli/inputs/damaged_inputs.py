@@ -59,6 +59,7 @@ def _reports() -> Iterator[DamagedInput]:
         "notes": (Code.NOT_AN_INPUT, b"Dear all,\n\nplease find the reports below.\n" * 20),
         "empty": (Code.EMPTY, b""),
         "random": (Code.UNKNOWN_DATA, bytes(range(256)) * 9),
+        "packed": (Code.PACKING_UNREAD, b"7z\xbc\xaf\x27\x1c" + bytes(100)),
         "terse": (Code.TERSE_FOREIGN, bytes.fromhex("018969a50050") + bytes(100)),
     }
     for name, (code, content) in contents.items():

@@ -64,9 +64,9 @@ def command(  # noqa: PLR0913 - one argument for each option
 
     PATH is a file, a folder (searched recursively) or - for standard input. Files can be SMF dumps, RMF
     listings and XML, captured NETSTAT and GSKSRVR displays, AT-TLS policies and messages, and figures as
-    CSV or JSON, in any mixture and packed by gzip, zip or TERSE. Prints one row for each file, system, and
-    record type and subtype or report. A summary of each file and all issues go to standard error; for a
-    folder, also what its files cannot answer.
+    CSV or JSON, in any mixture and packed by gzip, xz, zstd, zip, tar or TERSE. Prints one row for each
+    file, system, and record type and subtype or report. A summary of each file and all issues go to
+    standard error; for a folder, also what its files cannot answer.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ from zscope.app.cli.output.output_options import STANDARD_OUTPUT, AbandonedError
 )  # fmt: skip
 @reading_options
 def command(path: str, target: str, reading: ReadingOptions) -> int:
-    """Unpack a file: gzip, zip, TERSE, blocks and segments.
+    """Unpack a file: gzip, bzip2, xz, zstd, lz4, zip, tar, TERSE, blocks and segments.
 
     A dump becomes a plain stream of complete records, each with its record length (RDW) in front, as other
     tools expect it. Other packed data is written unchanged. PATH can be - for standard input.
