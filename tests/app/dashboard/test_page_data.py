@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from tests.app.dashboard.page_helpers import data_of
 from tests.sample_stores import SAMPLE
 
 from zscope.app.dashboard import page_data as module
-from zscope.app.dashboard.page_data import StoreQueries, TooManyRowsError
+from zscope.app.dashboard.page_data import PageData, StoreQueries, TooManyRowsError
 from zscope.app.shared.filters import Filters
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.metrics import metric, statement
 from zscope.pipelines.store import StoreError, open_reader
+from zscope.pipelines.store.session import Session
 from zscope.pipelines.store.sql_sandbox import QueryError
 
 CHOSEN = Filters(
@@ -83,6 +85,32 @@ def test_parameters_of_one_query_do_not_reach_the_next(world: Path) -> None:
         data.metric("resumption_saving", where=only, settings=["SET VARIABLE target_pct = 77"]).num_rows > 0
     )
     assert data.metric("resumption_saving", where=only).num_rows == 0
+
+
+def test_metrics_with_benchmark_runs_leave_those_without_as_they_are(
+    demo: tuple[Path, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page asks for both where a figure is empty; to make all steps again would take seconds each time."""
+    made: list[str] = []
+    original = Session.run
+
+    def noting(self: Session, text: str, *arguments: object, **others: object) -> object:
+        if text.startswith("CREATE OR REPLACE TEMP TABLE"):
+            made.append(text.splitlines()[0])
+        return original(self, text, *arguments, **others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Session, "run", noting)
+    queries = StoreQueries(demo[0])
+    data = PageData(queries, queries.version(), Filters())
+    with_runs = replace(data, filters=Filters(with_runs=True))
+    counts = [
+        sum(each.metric("handshake_mix", [], where=f"server_port <> {port}")["handshakes"].to_pylist())
+        for port in range(3)
+        for each in (data, with_runs)
+    ]
+    assert len(set(counts[::2])) == len(set(counts[1::2])) == 1
+    assert counts[1] > counts[0] > 0
+    assert max(made.count(text) for text in made) == 2
 
 
 def test_the_period_is_passed_to_metrics_with_period_parameters(recorded: Path) -> None:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from zscope.app.shared.filters import found_sql
 from zscope.pipelines.local_time.unzoned_rows import unzoned_note, unzoned_query
 from zscope.pipelines.metrics import declared, metric, needed, statement
+from zscope.pipelines.metrics.metric_statements import WITH_RUNS
 from zscope.pipelines.metrics.metric_statements import settings as period_settings
 from zscope.pipelines.metrics.narrowing import PreparedMetrics, steps_named
 from zscope.pipelines.store import catalogue_version, open_reader
@@ -39,6 +40,10 @@ _AT_ONCE = 4
 _CACHE_BYTES = 256 << 20
 _LONGEST_S = 60.0
 _Key = tuple[str, ...]
+_Kind = tuple[str, ...]
+"""A version, and the statements that set variables for all queries of a session."""
+_LASTING = frozenset({WITH_RUNS})
+"""Variables with sessions of their own: many steps depend on them, and would be made again each time."""
 
 
 class TooManyRowsError(Error):
@@ -64,7 +69,7 @@ class StoreQueries:
         self.store = store
         self.memory = memory
         self.threads = threads
-        self._idle: dict[str, list[_PooledSession]] = {}
+        self._idle: dict[_Kind, list[_PooledSession]] = {}
         self._cache: OrderedDict[_Key, pa.Table] = OrderedDict()
         self._cached_bytes = 0
         self._versions = "", ""
@@ -78,7 +83,8 @@ class StoreQueries:
         """Return the version of the newest catalogue; raises StoreError if there is no store."""
         version = catalogue_version(self.store)
         with self._lock:
-            outdated = [pooled for old in self._idle.keys() - {version} for pooled in self._idle.pop(old)]
+            old = [kind for kind in self._idle if kind[0] != version]
+            outdated = [pooled for kind in old for pooled in self._idle.pop(kind)]
             if version != self._versions[0]:
                 # Pages that are being drawn need the results of the version before.
                 self._versions = version, self._versions[0]
@@ -157,8 +163,10 @@ class StoreQueries:
             except CancelledError:
                 continue
         try:
-            with self._pooled(version) as pooled:
-                table = self._keep(key, pooled.query(sql, parameters, name, variables))
+            lasting = tuple(text for text in variables if _variable_name(text) in _LASTING)
+            with self._pooled(version, *lasting) as pooled:
+                others = [text for text in variables if text not in lasting]
+                table = self._keep(key, pooled.query(sql, parameters, name, others))
             ours.set_result(table)
         except Exception as error:
             ours.set_exception(error)
@@ -170,19 +178,19 @@ class StoreQueries:
         return table
 
     @contextmanager
-    def _pooled(self, version: str) -> Iterator[_PooledSession]:
+    def _pooled(self, *kind: str) -> Iterator[_PooledSession]:
         with self._slots:
             with self._lock:
-                idle = self._idle.get(version)
+                idle = self._idle.get(kind)
                 pooled = idle.pop() if idle else None
-            pooled = pooled or _PooledSession.of(self._open())
+            pooled = pooled or _PooledSession.of(self._open(), kind[1:])
             try:
                 yield pooled
             except BaseException:
                 pooled.session.close()
                 raise
             with self._lock:
-                self._idle.setdefault(version, []).append(pooled)
+                self._idle.setdefault(kind, []).append(pooled)
 
     def _open(self) -> Session:
         return Session.guard(
@@ -206,7 +214,10 @@ class _PooledSession:
     metrics: PreparedMetrics
 
     @classmethod
-    def of(cls, session: Session) -> _PooledSession:
+    def of(cls, session: Session, lasting: Sequence[str]) -> _PooledSession:
+        """Return a session in which these statements set variables for all queries."""
+        for text in lasting:
+            session.run(text)
         return cls(session, PreparedMetrics(session))
 
     def query(

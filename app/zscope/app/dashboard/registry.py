@@ -8,7 +8,6 @@ the address bar.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Literal, get_args
@@ -61,7 +60,6 @@ class RegisteredPage(Page):
     render: Callable[[PageData], None]
 
 
-@cache
 def registered_pages() -> tuple[RegisteredPage, ...]:
     """Return all pages in the order of the navigation."""
     modules = _modules()

@@ -31,6 +31,8 @@ FILES = "files"
 """Schema of the catalogue with the views over the data files, below the views that people see."""
 _CONNECTIONS = "smf119_zert_detail"
 """Its records of other events than the end of a connection describe what comes after them."""
+_OF_INTERVALS = frozenset({"smf23_status", "smf23_log_stream"})
+"""Tables of records that SMF writes at the end of an interval, whose start is not in them."""
 _MARGIN = timedelta(days=1)
 """Days are days of local time, which can differ by one from days in UTC."""
 
@@ -44,7 +46,9 @@ def is_event_table(name: str) -> bool:
     >>> is_event_table("smf119_tcp_term"), is_event_table("smf70_cpu")
     (True, False)
     """
-    return name in record_table_names() and "interval_start_local" not in stored_schema(name).names
+    if name in _OF_INTERVALS or name not in record_table_names():
+        return False
+    return "interval_start_local" not in stored_schema(name).names
 
 
 def prepared(

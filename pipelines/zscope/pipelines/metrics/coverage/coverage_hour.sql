@@ -3,10 +3,10 @@
 -- An hour is complete only if something shows it: intervals that cover it, or records of connections without a sign
 -- of a loss. The share of a partial hour is the smallest that a sign shows. In the first and the last hour of a source,
 -- only the time from its first to its last record is shown, unless the stack counted the connections or hours between them
--- have silences as long. Where a source has nothing:
+-- have silences as long. An hour without connections is complete in a file that has all records that SMF wrote by its own
+-- count (23), if nothing else is known of it. Where a source has nothing:
 --   not recorded  the system has no such records or reports in any load, zERT was disabled, or the stack counted
 --                 connections that are recorded neither in most hours of the files nor in six of most days
---                 no records, in a file that has all records that SMF wrote by its own count (23), is complete, too
 --   lost          a loaded file covers the hour, and SMF says that it lost records, the stack counted connections, the
 --                 intervals have a gap while the system was up, or connections are otherwise never silent
 --   not known     nothing shows what happened: no loaded file covers the hour, or an idle hour looks the same

@@ -71,6 +71,7 @@ counted AS (
 )
 
 SELECT
+    r.day,
     r.system::VARCHAR AS system,
     r.cpu_id::INTEGER AS cpu_id,
     CASE r.cpu_class
