@@ -19,8 +19,8 @@ LISTING = """\
 Subtype=0031 Made-Up Key Event
 Written when a key is made up
 in a test
-5 Aug 2020 16:40:42.21
-   TME... 005B9DFD DTE... 0120218F SID... SP21    SSI... 00000000 STY... 0031
+2 Mar 2026 09:15:42.21
+   TME... 0032D1F0 DTE... 0126061F SID... SYSA    SSI... 00000000 STY... 0031
    SYSNME SY1
    MKFLGS C0
           80 This system began it
@@ -28,8 +28,8 @@ in a test
    KDSN.. NAME.OF.DATA.SET
 
 Subtype=7ABC Made-Up Statistics
-6 Aug 2020 00:15:00
-   TME... 00000000 SID... SP22    STY... 7ABC
+3 Mar 2026 00:15:00
+   TME... 00000000 SID... SYSB    STY... 7ABC
    ENG... CPACF    CNT... 00012345
    JOB... MY JOB
    EMPTY.
@@ -61,9 +61,9 @@ def test_records_of_any_subtype_are_rows(tmp_path: Path) -> None:
     )
     rows = [row | {"taken_local": str(row["taken_local"])} for row in records]
     assert [tuple(row[name] for name in names) for row in rows] == [
-        (1, "SP21", "report", "2020-08-05 16:40:42.210000", 0x31, "Made-Up Key Event",
+        (1, "SYSA", "report", "2026-03-02 09:15:42.210000", 0x31, "Made-Up Key Event",
          "Written when a key is made up in a test", 8),
-        (12, "SP22", "report", "2020-08-06 00:15:00", 0x7ABC, "Made-Up Statistics", None, 7),
+        (12, "SYSB", "report", "2026-03-03 00:15:00", 0x7ABC, "Made-Up Statistics", None, 7),
     ]  # fmt: skip
     assert issues == []
 
@@ -71,9 +71,9 @@ def test_records_of_any_subtype_are_rows(tmp_path: Path) -> None:
 def test_all_keys_are_kept_with_values_and_explanations(tmp_path: Path) -> None:
     _, values, _ = rows_of(tmp_path, LISTING)
     assert pairs(values) == [
-        (0x31, "TME", "005B9DFD"), (0x31, "DTE", "0120218F"), (0x31, "SID", "SP21"),
+        (0x31, "TME", "0032D1F0"), (0x31, "DTE", "0126061F"), (0x31, "SID", "SYSA"),
         (0x31, "SSI", "00000000"), (0x31, "STY", "0031"), (0x31, "SYSNME", "SY1"), (0x31, "MKFLGS", "C0"),
-        (0x31, "KDSN", "NAME.OF.DATA.SET"), (0x7ABC, "TME", "00000000"), (0x7ABC, "SID", "SP22"),
+        (0x31, "KDSN", "NAME.OF.DATA.SET"), (0x7ABC, "TME", "00000000"), (0x7ABC, "SID", "SYSB"),
         (0x7ABC, "STY", "7ABC"), (0x7ABC, "ENG", "CPACF"),
         (0x7ABC, "CNT", "00012345"), (0x7ABC, "JOB", "MY JOB"), (0x7ABC, "EMPTY", None),
     ]  # fmt: skip
@@ -81,7 +81,7 @@ def test_all_keys_are_kept_with_values_and_explanations(tmp_path: Path) -> None:
     assert explained == {"MKFLGS": "80 This system began it; 40 All systems followed"}
     places = [(row["record_line"], row["line_no"], row["value_no"]) for row in values]
     assert places[:7] == [(1, 5, n) for n in range(1, 6)] + [(1, 6, 6), (1, 7, 7)]
-    assert {row["system"] for row in values if row["record_line"] == 12} == {"SP22"}
+    assert {row["system"] for row in values if row["record_line"] == 12} == {"SYSB"}
 
 
 def test_the_inventory_counts_the_records_of_each_system(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_subtype_that_contradicts_the_heading_is_an_issue(tmp_path: Path) -> N
     "line", ["5 Agu 2020 16:40:42.21", "32 Aug 2020 16:40:42.21", "5 Aug 2020 26:40:42.21"]
 )
 def test_a_time_that_is_none_is_text_and_the_record_has_no_date(tmp_path: Path, line: str) -> None:
-    (first, _), _, (issue,) = rows_of(tmp_path, LISTING.replace("5 Aug 2020 16:40:42.21", line))
+    (first, _), _, (issue,) = rows_of(tmp_path, LISTING.replace("2 Mar 2026 09:15:42.21", line))
     assert (first["taken_local"], first["time_from"]) == (None, "none")
     assert first["description"].endswith(line)
     assert issue.code is Code.NO_DATE
@@ -142,7 +142,7 @@ def test_any_keys_are_read_as_they_are_written(
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     lines = [f"   {key:.<6} {value}" for key, value in written if key not in {"SID", "STY"}]
-    text = "\n".join([f"Subtype={subtype:04X} Made up", "5 Aug 2020 16:40:42.21", *lines, "   LAST.. 1", ""])
+    text = "\n".join([f"Subtype={subtype:04X} Made up", "2 Mar 2026 09:15:42.21", *lines, "   LAST.. 1", ""])
     _, values, issues = rows_of(folder, text)
     expected = [(subtype, key, value) for key, value in written if key not in {"SID", "STY"}]
     assert (pairs(values), issues) == ([*expected, (subtype, "LAST", "1")], [])
