@@ -160,7 +160,7 @@ SELECT
     (used_share * interval_s)::DOUBLE AS share_s,
     if(sharing = 'management' OR used_share IS NULL, NULL, online_s)::DOUBLE AS online_s,
     if(weight IS NULL, NULL, interval_s)::DOUBLE AS weighted_s,
-    (weight * interval_s)::DOUBLE AS weight_sum,
+    (weight * interval_s)::DOUBLE AS weight_by_time,
     (
         interval_s * weight
         / nullif(sum(weight) OVER (PARTITION BY source, system, interval_start_local, start_us, cpu_type_name), 0)

@@ -15,7 +15,7 @@ SELECT
     share_s,
     online_s,
     weighted_s,
-    weight_sum,
+    weight_by_time,
     entitled_s,
     physical_cpus
 FROM partition_interval
