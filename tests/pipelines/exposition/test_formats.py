@@ -191,9 +191,9 @@ PARTS = {
 """A part of metrics with many samples, which take long to read; all labels occur in it."""
 WITHOUT_NUMBERS = {"best_practice_check", "run_plan"}
 """Metrics that have no series: `test_series.py` reads the message."""
-WITHOUT_ROWS = {"run_proposal", "crypto_share", "crypto_card_use", "icsf_service_use"}
+WITHOUT_ROWS = {"run_proposal", "crypto_share", "crypto_card_use", "icsf_service_use", "smf_written"}
 """The runs of the sample world are supplied counts: no records of handshakes show when they began. Its
-systems have no hardware counters, and no records of cryptographic cards."""
+systems have no hardware counters, and no records of cryptographic cards and of the status of SMF."""
 
 
 @pytest.mark.deep
