@@ -90,7 +90,7 @@ def test_parameters_of_one_query_do_not_reach_the_next(world: Path) -> None:
 def test_metrics_with_benchmark_runs_leave_those_without_as_they_are(
     demo: tuple[Path, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page asks for both where a figure is empty; to make all steps again would take seconds each time."""
+    """An empty figure queries both. Each step is computed once for either, not once for every query."""
     made: list[str] = []
     original = Session.run
 

@@ -113,7 +113,7 @@ def test_preparation_does_not_change_the_rows(
     compare_with_and_without_preparation(name, world_store, world_metrics)
 
 
-# Over views of all steps DuckDB needs up to half a minute to plan a metric, and gives the same rows.
+# With stored steps DuckDB plans a metric in about a second, without them in up to half a minute.
 @pytest.mark.deep
 @pytest.mark.parametrize("name", metric_names())
 def test_preparation_does_not_change_the_rows_where_steps_are_stored(

@@ -41,9 +41,9 @@ _CACHE_BYTES = 256 << 20
 _LONGEST_S = 60.0
 _Key = tuple[str, ...]
 _Kind = tuple[str, ...]
-"""A version, and the statements that set variables for all queries of a session."""
+"""The version that a session reads, and the statements that set its variables."""
 _LASTING = frozenset({WITH_RUNS})
-"""Variables with sessions of their own: many steps depend on them, and would be made again each time."""
+"""Variables that are set once per session: changing one recomputes the many steps that depend on it."""
 
 
 class TooManyRowsError(Error):
@@ -215,7 +215,7 @@ class _PooledSession:
 
     @classmethod
     def of(cls, session: Session, lasting: Sequence[str]) -> _PooledSession:
-        """Return a session in which these statements set variables for all queries."""
+        """Return a session after running the statements that set its variables."""
         for text in lasting:
             session.run(text)
         return cls(session, PreparedMetrics(session))

@@ -1,4 +1,4 @@
-"""Compressed files: gzip, bzip2, xz, zstd and lz4, and the names of packings that are not read."""
+"""Decompress gzip, bzip2, xz, zstd and lz4, and recognize the archive formats that are not supported."""
 
 from __future__ import annotations
 

@@ -52,10 +52,10 @@ def whole_views() -> tuple[str, ...]:
 
 
 def catalogue_view_sql(metric: Metric, read: Collection[str] | None = None) -> str:
-    """Return the statement of a view of the catalogue, which reads the views of the steps `read`.
+    """Return the statement of a view of the catalogue.
 
-    Without them, those are read whose rows even a small store has: the views of an empty catalogue are such,
-    and stay as they are until all steps are stored.
+    It reads the steps in `read` from their views and contains the SQL of all other steps. The default is the
+    steps whose rows a small store keeps, so that the view does not change until a store keeps all of them.
     """
     if metric.name not in whole_views():
         return view_sql(metric)
