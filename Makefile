@@ -88,7 +88,7 @@ pytest: env ## tests and doctests; ARGS="-k name -x" to choose
 	$(BIN)/pytest --no-loadscope-reorder --numprocesses auto --dist loadfile $(ARGS)
 
 golden: env ## write the golden files of what commands show on terminals again
-	ZSCOPE_GOLDEN=write $(BIN)/pytest -n 0 -m "deep or not deep" tests/app/cli/store/test_screens.py \
+	ZSCOPE_GOLDEN=write $(BIN)/pytest -n 0 -m "deep or not deep" tests/app/cli/store/test_screens.py tests/app/cli/report/test_answer_screen.py \
 	  tests/app/cli/program/test_screens_of_changes.py $(ARGS)
 
 browser-test: env ## a real browser over the dashboard; needs Chromium. Pictures: build/screenshots

@@ -127,14 +127,16 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
-    """The store of `zscope demo` and the result of the command; copy the store before changing it."""
+    """The store and the result of `zscope demo --full`; copy the store before changing it."""
     from tests.pipelines.small_catalogue import is_small
 
     from zscope.app.cli.main import program
 
     def make(folder: Path) -> None:
         assert not is_small(), "all tests share this store"
-        result = CliRunner().invoke(program, ["demo", "--store", str(folder / "store")], prog_name="zscope")
+        result = CliRunner().invoke(
+            program, ["demo", "--full", "--store", str(folder / "store")], prog_name="zscope"
+        )
         outputs = {"stdout": result.stdout, "stderr": result.stderr, "exit_code": result.exit_code}
         (folder / "result.json").write_text(json.dumps(outputs), encoding="utf-8")
 

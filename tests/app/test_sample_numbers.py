@@ -1,5 +1,5 @@
-"""The table of the numbers of the sample data in docs/metrics.md: what `zscope demo` and the page Overview
-show.
+"""The table of the numbers of the sample data in docs/metrics.md: what `zscope demo --full` and the page
+Overview show.
 """
 
 from __future__ import annotations

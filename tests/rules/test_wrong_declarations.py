@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
+from zscope.app.cli.screen.screen_declarations import ScreenFile
 from zscope.app.figures.figure_declarations import FigureFile, FigureWords
 from zscope.app.report.report_sections import ReportSections
 from zscope.pipelines.estimate.statuses import Sentence
@@ -179,6 +180,10 @@ KINDS = [
     FileKind(
         "sections of the report", APP / "report/sections.toml", ("section", 0, "capture"), "a text",
         as_type(ReportSections), "report/sections.toml",
+    ),
+    FileKind(
+        "parts of the screen", APP / "cli/screen/screen.toml", ("part", 0, "command"), "a text",
+        as_type(ScreenFile), "screen/screen.toml",
     ),
     FileKind(
         "figures", APP / "figures/cost.toml", ("figure", 1, "order"), "a text", as_type(FigureFile),

@@ -12,6 +12,7 @@ import click
 
 from zscope.app.cli.exits import exit_code_of, leave
 from zscope.app.cli.hidden_libraries import without_pandas
+from zscope.app.cli.short_ways import SHORT_WAYS, short_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,8 @@ COMMANDS = {
     "nightly": "Run the nightly batch: load, validate, report and export, as a settings file says.",
     "loads": "List the loads of the store, or remove loads.",
     "issues": "List what could not be decoded or loaded, with file, record, byte and field.",
-    "summary": "Print what the data say in a few sentences, each with the command for its evidence.",
+    "summary": "Print what the data say, on one screen or in a few sentences.",
+    **{name: way.help for name, way in SHORT_WAYS.items()},
     "coverage": "Print what the data cover: a strip of days for each system and source, with a sentence.",
     "report": "Write a report as a single HTML file, for sending and printing.",
     "sql": "Run SQL on the store (DuckDB's dialect).",
@@ -47,7 +49,7 @@ COMMANDS = {
     "fields": "Search the field catalogue by zscope's name, IBM's name or meaning.",
     "generate": "Generate synthetic dumps and reports with known contents.",
     "help": "Print the help of the program or of a command; the same as --help.",
-    "demo": "Load the sample data into a store and print the most important results.",
+    "demo": "Load the sample data into a store and print the answers on one screen.",
 }
 """Name and first line of help of each command, in the order in which a new user needs them."""
 
@@ -63,6 +65,8 @@ class Program(click.Group):
         """Import the module of a command and return the command."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name in SHORT_WAYS:
+            return short_command(cmd_name)
         command = import_module(f"zscope.app.cli.commands.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command

@@ -50,6 +50,14 @@ class Filters:
     compared_with: str = ""
     """What figures are compared with: one of `COMPARISONS`, or the day at which the other period begins."""
 
+    @classmethod
+    def of(cls, chosen: MetricSelection) -> Filters:
+        """Return the systems and the period of a selection as filters."""
+        return cls(
+            chosen.begin, chosen.end, chosen.systems, first_day=chosen.first_day, last_day=chosen.last_day,
+            with_runs=chosen.with_runs,
+        )  # fmt: skip
+
     @property
     def has_period(self) -> bool:
         """Whether a period is chosen."""

@@ -1,7 +1,7 @@
 """Render `docs/metrics.md` and a page for each subject from the declarations.
 
-`docs/metrics.md` also has a table of the numbers that `zscope demo` and the page Overview show of the sample
-data, next to published ones; a test compares them with what is computed.
+`docs/metrics.md` also has a table of the numbers that `zscope demo --full` and the page Overview show of the
+sample data, next to published ones; a test compares them with what is computed.
 """
 
 from __future__ import annotations
@@ -149,8 +149,9 @@ estimate contains the truth in simulations.
 _SAMPLE = """\
 ## The numbers of the sample data
 
-What `zscope demo` prints before the benchmark, and what the page Overview shows of it: for each number the
-least and the greatest value in its table, with three digits, next to published results of the same magnitude.
+What `zscope demo --full` prints before the benchmark, and what the page Overview shows of it: for each number
+the least and the greatest value in its table, with three digits, next to published results of the same
+magnitude.
 The sample data is synthetic: its costs were chosen with these magnitudes, so agreement proves nothing about
 the published results. The benchmark prints both side by side.
 

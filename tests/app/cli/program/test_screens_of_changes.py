@@ -60,7 +60,7 @@ COMMANDS = (
     "loads remove 1 --store store",
     "unpack arrived/smf-sample.bin -o unpacked.bin",
     "generate -o generated.smf --records 50 --seed 1",
-    "demo --store demo",
+    "demo --store demo --full",
     "help store compact",
     "nightly --settings nightly.toml --dry-run",
     "nightly --settings nightly.toml",

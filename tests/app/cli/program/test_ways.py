@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -10,9 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.app.conftest import deep
 
+from zscope.app.cli.output import output_options
+from zscope.app.cli.short_ways import SHORT_WAYS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from click.testing import Result
     from tests.app.conftest import Run
 
 TABLE = "smf119_zert_detail"
@@ -43,6 +48,38 @@ def test_help_is_a_command_too(run: Run) -> None:
     assert run("help", "runs", "import").stdout == run("runs", "import", "--help").stdout
     assert "there is no command 'rnus'; did you mean runs?" in run("help", "rnus").stderr
     assert run("help", "sql", "x").exit_code == 12
+
+
+@pytest.mark.parametrize("name", SHORT_WAYS)
+def test_a_short_way_has_the_rows_and_options_of_its_metric(run: Run, dump_store: Path, name: str) -> None:
+    metric = SHORT_WAYS[name].metric
+    both = [run(*words, "--columns", "--csv").stdout for words in ([name], ["metrics", metric])]
+    assert both[0] == both[1]
+    listed = {line.split(",")[0] for line in both[0].splitlines()[1:]}
+    assert set(SHORT_WAYS[name].answer) <= listed
+    rows = [run(*words, "--store", dump_store, "--csv") for words in ([name], ["metrics", metric])]
+    assert rows[0].stdout == rows[1].stdout
+    assert rows[0].exit_code == 0
+    assert f"zscope metrics {metric}" in run(name, "--help").stdout
+
+
+def test_a_terminal_shows_the_columns_of_a_short_way(
+    run: Run, demo: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_options, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PAGER", "")
+    shown = run("certificates", "--store", demo[0]).stdout
+    names = re.findall(r"^([a-z]\w+) ", shown, re.MULTILINE)[:7]
+    assert names == [*SHORT_WAYS["certificates"].answer]
+    assert "job_names" not in run("metrics", "certificate_inventory", "--store", demo[0]).stdout
+
+
+def test_lists_have_names(run: Run, demo: tuple[Path, Result]) -> None:
+    assert run("metrics", "list").stdout == run("metrics").stdout
+    listed = run("runs", "list", "--store", demo[0], "--csv")
+    assert listed.stdout == run("runs", "--store", demo[0], "--csv").stdout
+    assert listed.stdout.count("\n") > 100
 
 
 def test_the_version_has_a_short_option(run: Run) -> None:

@@ -77,7 +77,7 @@ def test_the_benchmark_is_marked_synthetic_and_next_steps_follow(demo: tuple[Pat
 @pytest.mark.deep
 def test_a_second_demo_adds_nothing(run: Run, own_demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo_command, "_METRICS", {})
-    again = run("demo", "--store", own_demo).stdout
+    again = run("demo", "--full", "--store", own_demo).stdout
     assert re.search(r"First load into .*: 0 files loaded, .*; \d{2} files skipped", again)
     assert len(re.findall(r"^0 entries for benchmark runs of \w+ added", again, re.MULTILINE)) == 2
 
@@ -107,7 +107,7 @@ def test_without_a_checkout_the_data_is_generated(
     monkeypatch.setattr(demo_command, "_METRICS", {})
     monkeypatch.setattr(demo_command, "_print_benchmark", lambda _: None)
     monkeypatch.setattr(demo_command, "shown_statements", lambda _: pa.table({}))
-    result = run("demo", "--store", tmp_path / "store")
+    result = run("demo", "--full", "--store", tmp_path / "store")
     assert result.exit_code == 0, result.output
     loaded = r" load .*into .*: (\d+ files loaded, .* rows), .*; (\d+ files skipped, already loaded)"
     loads = re.findall(loaded, demo[1].stdout)

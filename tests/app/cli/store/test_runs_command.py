@@ -155,10 +155,10 @@ def test_options_before_a_subcommand_are_an_error(store: Path) -> None:
 
 
 def test_an_unknown_subcommand_explains_how_to_list_runs(store: Path) -> None:
-    done = start("runs", "list", "--store", store)
+    done = start("runs", "show", "--store", store)
     assert (done.exit_code, done.stdout) == (12, "")
     assert (
-        "runs has no command 'list'; use one of add, remove, import, plan, propose, or zscope runs alone"
+        "runs has no command 'show'; use one of list, add, remove, import, plan, propose, or zscope runs "
         in done.stderr
     )
 

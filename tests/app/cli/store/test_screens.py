@@ -48,7 +48,7 @@ NO_STORE = {
     ),
 }
 COMMANDS = {
-    "summary": ("summary",),
+    "summary": ("summary --full",),
     "check": ("check --only findings", "check --only practices"),
     "benchmark": ("benchmark --measured", "benchmark --explain tls31-tls13-vs-tls12-cpu"),
     "runs": ("compare tls12-signature-0804 tls13-signature-0804", "runs", "runs propose"),

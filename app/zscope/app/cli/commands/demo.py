@@ -1,4 +1,4 @@
-"""Load the sample data into a store and print the most important results."""
+"""Load the sample data into a store and print the answers on one screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.commands.summary import paragraphs, shown_statements
+from zscope.app.cli.commands.summary import paragraphs, screen_of, shown_statements
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
@@ -105,6 +105,18 @@ _TABLES = """
 _NOT_MEASURED = """
     SELECT area, verdict, count(*) AS results FROM benchmark
     WHERE measured IS NULL GROUP BY ALL ORDER BY area, verdict"""
+_WHAT_IS_LOADED = """\
+{name} contains SMF records, reports and displays of six systems, with a week of production
+and two nights of benchmark runs, and measurements of MQ, a z/VM link and floods on z/TPF.
+The data is synthetic: all names, addresses and numbers are invented.
+"""
+_NEXT = """\
+Next steps:
+  export ZSCOPE_STORE={store}
+  zscope dashboard                                   # the same in a browser
+  zscope report -o report.html                       # the same as a file to send
+  zscope demo --full                                 # tables of metrics, each compared result, sentences
+  zscope ingest --store zscope-store YOUR.SMF.DUMP   # your own data"""
 _NEXT_STEPS = """
 Next steps:
   export ZSCOPE_STORE={store}
@@ -129,41 +141,54 @@ Next steps:
     "--store", metavar="DIR", default=DEMO_STORE, show_default=True, type=click.Path(path_type=Path),
     help="Folder of the store; it is created if it does not exist.",
 )  # fmt: skip
-def command(*, store: Path) -> None:
-    """Load the sample data into a store and print the most important results.
+@click.option("--full", is_flag=True, help="Print tables of metrics, all compared results, and sentences.")
+def command(*, store: Path, full: bool) -> None:
+    """Load the sample data into a store and print the answers on one screen.
 
     Loads the dumps and reports in sample-data, or generates the same files if they are not there. Loads them
-    twice, to show that the second load adds nothing. Then prints the most important metrics, compares the
-    benchmark runs in the data with the published results, and ends with what the data say (zscope summary).
+    twice, to show that the second load adds nothing. Then prints what the data say (zscope summary). With
+    --full, prints the most important metrics, compares each benchmark run with the published results, and
+    ends with the sentences of zscope summary --full.
 
     \b
-    Example:
+    Examples:
       zscope demo
+      zscope demo --full
     """
-    from zscope.pipelines.metrics.narrowing import PreparedMetrics
     from zscope.pipelines.runs.read import FILE_NAME
 
     with _sample() as (folder, name):
-        _print(
-            f"{name} contains SMF records, reports and displays of six systems, with a week of production\n"
-            "and two nights of benchmark runs, and measurements of MQ, a z/VM link and floods on z/TPF.\n"
-            "The data is synthetic: all names, addresses and numbers are invented.\n"
-        )
+        if full:
+            _print(_WHAT_IS_LOADED.format(name=name))
+        else:
+            _print("Synthetic sample data: all names, addresses and numbers are invented.")
         # The runs come first: a load computes what is stored for them, and would do so again after it.
         added = {part: _import_runs(store, folder / part) for part in (WORLD, SYSTEMS)}
-        _print_load(_ingest(store, folder), "First load", store)
-        _print_load(_ingest(store, folder), "Second load of the same files", store)
-        for part, sides in added.items():
-            _print(f"{sides} entries for benchmark runs of {part} added to {store / FILE_NAME}")
+        for title in ("First load", "Second load of the same files"):
+            report = _ingest(store, folder)
+            _print(_load_in_words(report, f"{title} into {store}") if full else _load_in_a_line(report))
+        if full:
+            for part, sides in added.items():
+                _print(f"{sides} entries for benchmark runs of {part} added to {store / FILE_NAME}")
     with open_session(store) as session:
-        metrics = PreparedMetrics(session)
-        for title, (name, query) in _METRICS.items():
-            metrics.prepare(name)
-            _print(f"\n{title}\nzscope metrics {name}\n")
-            _print_rows(session, query)
-        _print_benchmark(metrics)
-        _print(f"\nWhat these data say\nzscope summary\n\n{paragraphs(shown_statements(session))}")
-        tables = _count(session, _TABLES)
+        if full:
+            _print_everything(session, store)
+        else:
+            _print(f"{screen_of(session, store)}\n\n{_NEXT.format(store=store)}")
+
+
+def _print_everything(session: Session, store: Path) -> None:
+    """Print the metrics, all compared results and the statements."""
+    from zscope.pipelines.metrics.narrowing import PreparedMetrics
+
+    metrics = PreparedMetrics(session)
+    for title, (name, query) in _METRICS.items():
+        metrics.prepare(name)
+        _print(f"\n{title}\nzscope metrics {name}\n")
+        _print_rows(session, query)
+    _print_benchmark(metrics)
+    _print(f"\nWhat these data say\nzscope summary --full\n\n{paragraphs(shown_statements(session))}")
+    tables = _count(session, _TABLES)
     _print(f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.")
     _print(_NEXT_STEPS.format(store=store))
 
@@ -227,14 +252,31 @@ def _ingest(store: Path, folder: Path) -> IngestReport:
         )
 
 
-def _print_load(report: IngestReport, title: str, store: Path) -> None:
+def _load_in_words(report: IngestReport, title: str) -> str:
+    """A load with all its counts."""
+    records, rows = _records_and_rows(report)
+    return (
+        f"{title}: {len(report.loads)} files loaded, {records:,} records and reports, {rows:,} "
+        f"rows, {report.seconds:.1f} s; {_repeated(report)} files skipped, already loaded"
+    )
+
+
+def _load_in_a_line(report: IngestReport) -> str:
+    """A load in a short line."""
+    records, rows = _records_and_rows(report)
+    loaded = f"Loaded {len(report.loads)} files: {records:,} records and reports, {rows:,} rows"
+    skipped = f"skipped {_repeated(report)} files that were loaded before"
+    return f"{loaded if report.loads else skipped.capitalize()} ({report.seconds:.1f} s)"
+
+
+def _records_and_rows(report: IngestReport) -> tuple[int, int]:
+    return sum(load.records for load in report.loads), sum(load.rows for load in report.loads)
+
+
+def _repeated(report: IngestReport) -> int:
     from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 
-    records, rows = (sum(getattr(load, what) for load in report.loads) for what in ("records", "rows"))
-    _print(
-        f"{title} into {store}: {len(report.loads)} files loaded, {records:,} records and reports, {rows:,} "
-        f"rows, {report.seconds:.1f} s; {report.count(FileStatus.REPEATED)} files skipped, already loaded"
-    )
+    return report.count(FileStatus.REPEATED)
 
 
 def _print_rows(session: Session, query: str) -> None:

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from zscope.app.cli import completion
 from zscope.app.cli.exits import NothingDoneError
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from zscope.pipelines.store.session import Session
 
 _COVERED = "covered_pct"
+_LIST = "list"
+"""Instead of a name: the list of the metrics."""
 
 
 @click.command()
@@ -79,19 +82,20 @@ def command(  # noqa: PLR0913 - one argument for each option
     systems: tuple[str, ...],
     where: str,
     settings: tuple[str, ...],
-    price_per_msu: str | None,
+    price_per_msu: str | None = None,
     with_runs: bool,
     columns: bool,
     parameters: bool,
     show_sql: bool,
     store: Path,
     output: Output,
+    answer: tuple[str, ...] = (),
 ) -> None:
     """List the metrics, or print the rows of one.
 
-    Without NAME, lists the metrics and the questions they answer. With NAME, prints the rows of the view with
-    that name, grouped and filtered by the options. docs/metrics.md explains each metric: formula, sources
-    and limits.
+    Without NAME, or with the word list, lists the metrics and the questions they answer. With NAME, prints
+    the rows of the view with that name, grouped and filtered by the options. docs/metrics.md explains each
+    metric: formula, sources and limits.
 
     \b
     Examples:
@@ -105,6 +109,7 @@ def command(  # noqa: PLR0913 - one argument for each option
 
     The exit code is 12 if the metric, column, parameter or system does not exist.
     """
+    name = None if name == _LIST else name
     # First of all, as reading the declarations imports Arrow, with or without numpy. But if there is no
     # store, errors in the options are reported first.
     opens_first = name is not None and not (parameters or columns or show_sql) and store.is_dir()
@@ -131,6 +136,8 @@ def command(  # noqa: PLR0913 - one argument for each option
             return
         keys = grouping(by)
         metric = answering(metric, keys)
+        if answer and keys is None:
+            metric = msgspec.structs.replace(metric, answer=answer)
         if output.on_screen and not show_sql:
             if keys is None and metric.shown_by:
                 keys = list(metric.shown_by)

@@ -93,11 +93,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         check_report_target(file, store)
     if len({file.absolute() for file in files}) < len(files):
         raise NothingDoneError(f"{target}: is the report; choose another name for the appendix")
-    chosen = selected(tuple(dict.fromkeys(systems)), begin, end)
-    filters = Filters(
-        chosen.begin, chosen.end, chosen.systems, first_day=chosen.first_day, last_day=chosen.last_day,
-        with_runs=with_runs,
-    )  # fmt: skip
+    filters = Filters.of(selected(tuple(dict.fromkeys(systems)), begin, end, with_runs=with_runs))
     if owner:
         reports: tuple[Report, ...] = (owner_report(store, filters),)
     else:

@@ -98,6 +98,23 @@ def command(context: click.Context, *, store: Path, output: Output) -> int | Non
                 f"zscope runs {context.invoked_subcommand} --store DIR"
             )
         return None
+    return _list_runs(store, output)
+
+
+@command.command("list")
+@store_option
+@row_options
+def list_runs(*, store: Path, output: Output) -> int | None:
+    """List the benchmark runs; the same as zscope runs.
+
+    \b
+    Example:
+      zscope runs list
+    """
+    return _list_runs(store, output)
+
+
+def _list_runs(store: Path, output: Output) -> int | None:
     from zscope.pipelines.runs import read_runs
 
     with open_session(store) as session:

@@ -1,4 +1,4 @@
-"""Print what the data say in a few sentences."""
+"""Print what the data say: on one screen, or in a few sentences."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 @click.command()
 @period_options
 @runs_option
+@click.option(
+    "--full", is_flag=True,
+    help="On a terminal, print all statements as sentences, each with the command for its evidence.",
+)  # fmt: skip
 @store_option
 @row_options
 def command(
@@ -39,30 +43,48 @@ def command(
     end: date | None,
     systems: tuple[str, ...],
     with_runs: bool,
+    full: bool,
     store: Path,
     output: Output,
 ) -> None:
-    """Print what the data say in a few sentences, each with the command for its evidence.
+    """Print what the data say, on one screen or in a few sentences.
 
-    What TLS costs and whose it is, which change of an AT-TLS statement saves most, what is unprotected or has
-    an old version, which certificates end, what changed against the period before, and what the data cover.
-    zscope metrics statement prints the same with all columns.
+    What TLS costs and who pays, which change of an AT-TLS statement saves most, what is unprotected or has an
+    old version, which certificates end, how benchmark runs compare with published results, and what the data
+    cover: each part with the command that prints its rows.
+
+    With --full, or to a file or a pipe, the same in sentences, and what changed against the period before,
+    each with the command for its evidence. zscope metrics statement prints them with all columns.
 
     \b
     Examples:
       zscope summary
+      zscope summary --full
       zscope summary --system SYSA --from 2026-03-02 --to 2026-03-08
       zscope summary --format json -o summary.json
     """
     selection = selected(systems, begin, end, with_runs=with_runs)
     with open_session(store) as session:
         check_systems(session, systems)
-        statements = shown_statements(session, selection)
+        if output.on_screen and not full:
+            click.echo(screen_of(session, store, selection))
+        else:
+            statements = shown_statements(session, selection)
+            if output.on_screen:
+                click.echo(paragraphs(statements))
+            else:
+                output.write(Rows.of(statements))
         note_missing_zones(session, "statement", systems=systems)
-    if output.on_screen:
-        click.echo(paragraphs(statements))
-    else:
-        output.write(Rows.of(statements))
+
+
+def screen_of(session: Session, store: Path, selection: MetricSelection | None = None) -> str:
+    """Return the screen with the answers."""
+    from zscope.app.cli.reporting import SessionData
+    from zscope.app.cli.screen.screen_lines import screen_text
+    from zscope.app.shared.filters import Filters
+
+    filters = Filters.of(selection) if selection else Filters()
+    return screen_text(SessionData(session, filters), store.resolve().name)
 
 
 def shown_statements(session: Session, selection: MetricSelection | None = None) -> pa.Table:
