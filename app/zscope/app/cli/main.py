@@ -46,7 +46,7 @@ COMMANDS = {
     "store": "Maintain the store: compact, expire, check, rebuild.",
     "decode": "Print the rows of one table directly from files, without a store.",
     "unpack": "Unpack a file: gzip, bzip2, xz, zstd, lz4, zip, tar, TERSE, blocks and segments.",
-    "fields": "Search the field catalogue by zscope's name, IBM's name or meaning.",
+    "fields": "Search fields, tables, metrics, parameters and checks by name, IBM's name or meaning.",
     "generate": "Generate synthetic dumps and reports with known contents.",
     "help": "Print the help of the program or of a command; the same as --help.",
     "demo": "Load the sample data into a store and print the answers on one screen.",

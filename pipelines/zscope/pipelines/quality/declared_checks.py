@@ -302,8 +302,18 @@ def _header_check(table: str, comparison: TimeComparison) -> Check:
 @cache
 def all_checks() -> tuple[Check, ...]:
     """Return all checks: those derived from declarations, then those of the files."""
-    declared = read_folder(files(__package__) / "expectations")
+    declared = _declared()
     return (*declared_checks(limits_in(declared)), *explicit_checks(declared))
+
+
+def declared_expectations() -> tuple[Expectation, ...]:
+    """Return the checks of the files as they are declared, without those derived from tables."""
+    return tuple(expectation for each in _declared() for expectation in each.expectation)
+
+
+@cache
+def _declared() -> tuple[ExpectationsFile, ...]:
+    return tuple(read_folder(files(__package__) / "expectations"))
 
 
 def read_folder(folder: Traversable) -> list[ExpectationsFile]:

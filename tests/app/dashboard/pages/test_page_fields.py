@@ -9,15 +9,14 @@ import pytest
 from tests.app.dashboard.conftest import MARKUP, Open, fine, words
 
 from zscope.app.dashboard.pages.fields import (
-    METRIC,
     NO_TABLE,
-    STEP,
     field_facts,
     records,
     search,
     statements,
     tables,
 )
+from zscope.app.shared.names import METRIC, STEP
 from zscope.pipelines.metrics import declared
 from zscope.schemas.field_catalog import field_catalog
 

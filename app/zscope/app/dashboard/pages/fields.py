@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,6 +11,7 @@ import streamlit as st
 
 from zscope.app.dashboard.drawing import clean, grid, plain, selectable_grid
 from zscope.app.dashboard.registry import Page
+from zscope.app.shared.names import METRIC, STEP, calculated_with
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables, time_column
 from zscope.schemas.arrow import table_meaning
@@ -33,8 +31,6 @@ PAGE = Page(title="Fields", icon="menu_book", area="Explore", order=30, filtered
 
 
 NO_TABLE = "(in no table)"
-METRIC, STEP = "metric", "step of metrics"
-"""The record of calculated columns."""
 
 
 def tables() -> tuple[str, ...]:
@@ -49,50 +45,18 @@ def records() -> tuple[str, ...]:
 
 
 def search(text: str, of_tables: Sequence[str] = (), of_records: Sequence[str] = ()) -> pa.Table:
-    """Return the fields and columns that match every word, as `zscope fields` does.
+    """Return the fields and columns that match every word, in the order of the catalogue.
 
     `of_tables` and `of_records` limit the result to some tables or records.
     """
     words = text.split()
-    matching = pa.concat_tables([search_catalog(words), _calculated_with(words)])
+    matching = pa.concat_tables([search_catalog(words), calculated_with(words)])
     if of_tables:
         names = pc.fill_null(matching["table_name"], NO_TABLE)
         matching = matching.filter(pc.is_in(names, pa.array(of_tables, pa.string())))
     if of_records:
         matching = matching.filter(pc.is_in(matching["record"], pa.array(of_records, pa.string())))
     return matching
-
-
-@cache
-def calculated() -> pa.Table:
-    """Return the columns of metrics and steps as rows of the field catalogue."""
-    rows = [
-        {
-            "table_name": name,
-            "column_name": column.name,
-            "record": METRIC if of.kind == "metric" else STEP,
-            "duckdb_type": column.type,
-            "unit": column.unit or None,
-            "meaning": column.meaning,
-        }
-        for name, of in sorted(declared().items())
-        for column in of.columns
-    ]
-    return pa.Table.from_pylist(rows, FIELD_CATALOG_SCHEMA)
-
-
-def _calculated_with(words: Sequence[str]) -> pa.Table:
-    wanted = [word.lower() for word in words]
-    rows = calculated().select(["table_name", "column_name", "meaning"]).to_pylist()
-    matching = [n for n, row in enumerate(rows) if all(_matches(**row, word=word) for word in wanted)]
-    return calculated().take(pa.array(matching, pa.int64()))
-
-
-def _matches(table_name: str, column_name: str, meaning: str, word: str) -> bool:
-    names = (table_name, column_name, f"{table_name}.{column_name}")
-    if re.search(r"[*?\[]", word):
-        return any(fnmatchcase(name, word) for name in names)
-    return any(word in text.lower() for text in (*names, meaning))
 
 
 _ROWS = 100
