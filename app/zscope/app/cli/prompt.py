@@ -111,7 +111,7 @@ def history_file() -> Path:
     return Path(os.path.expanduser(state)) / "zscope" / "sql_history"  # noqa: PTH111 - no error without a home
 
 
-COMMANDS = (".tables", ".columns", ".help", ".quit")
+COMMANDS = (".tables", ".describe", ".columns", ".examples", ".help", ".quit")
 _WORD = re.compile(r"\w+")
 _COMPLETION_TABLES = (
     "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal "
@@ -179,7 +179,9 @@ HELP = """\
 End statements with a semicolon (;). They can span several lines. TAB completes names and keywords.
 
   .tables [PATTERN]  list tables and views; PATTERN is a part of the name, or has wildcards * and ?
-  .columns TABLE     list the columns of a table with their meaning
+  .describe NAME     say what a table or metric is, and list its columns with their meaning
+  .columns NAME      list the columns only
+  .examples [NUMBER] list statements to begin with, or print and run one
   .help              show this text
   .quit              leave the prompt (or press Ctrl-D)
 
@@ -274,17 +276,47 @@ class Prompt:
                 self._show(_TABLES, pattern=pattern if set("*?[").intersection(pattern) else f"*{pattern}*")
             case ".columns", table:
                 self._columns(table)
+            case ".describe", table:
+                self._columns(table, describe=True)
+            case (".examples",):
+                self._examples()
+            case ".examples", number:
+                self._example(number)
             case _:
                 raise NothingDoneError(
                     f"{' '.join((name, *arguments))}: unknown command; .help lists the commands"
                 )
 
-    def _columns(self, table: str) -> None:
+    def _columns(self, table: str, *, describe: bool = False) -> None:
         tables = self._completion.tables()
         if table not in tables:
             hint = suggestion(table, tables, ".tables lists all tables")
             raise NothingDoneError(f"there is no table {table!r}; {hint}")
+        if describe:
+            result = self._session.run(_TABLES, {"pattern": table})
+            assert result is not None, "a query returns rows"
+            for meaning in (value for batch in result.batches for value in batch["meaning"].to_pylist()):
+                click.echo(f"{table}: {meaning}", err=True)
         self._show(_COLUMNS, table=table)
+
+    def _examples(self) -> None:
+        """List the titles of the examples."""
+        import pyarrow as pa
+
+        from zscope.app.shared.statement_examples import EXAMPLES
+
+        titles = [example.title for example in EXAMPLES]
+        self._output.write(Rows.of(pa.table({"number": range(1, len(titles) + 1), "statement": titles})))
+
+    def _example(self, number: str) -> None:
+        """Print an example and run it."""
+        from zscope.app.shared.statement_examples import EXAMPLES
+
+        if not number.isdecimal() or not 1 <= int(number) <= len(EXAMPLES):
+            raise NothingDoneError(f".examples {number}: choose a number from 1 to {len(EXAMPLES)}")
+        sql = EXAMPLES[int(number) - 1].sql
+        click.echo(f"{sql};", err=True)
+        self._run(f"{sql};")
 
     def _show(self, query: str, **parameters: object) -> None:
         result = self._session.run(query, parameters)

@@ -16,6 +16,7 @@ import duckdb
 import pytest
 
 from zscope.app.cli.prompt import Completion
+from zscope.app.shared.statement_examples import EXAMPLES
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.store.session import Session
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
 ZSCOPE = [sys.executable, "-m", "zscope"]
 PROMPT = "zscope> "
+CODES = "What the codes of a column mean"
+"""An example that needs no loaded rows."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\x07")
 
 
@@ -116,6 +119,17 @@ def test_statements_take_several_lines_and_errors_do_not_end_it(terminal: Termin
     assert "Error: .nix: unknown command; .help lists the commands" in terminal.answer(".nix")
     assert "gsk_cache_status" in terminal.answer(".tables gsk")
     assert "Number of the load" in terminal.answer(".columns gsk_cache_status")
+    described = terminal.answer(".describe gsk_cache_status")
+    assert re.search(r"gsk_cache_status: \w+", described)
+    assert "Number of the load" in described
+    assert "did you mean gsk_cache_status" in terminal.answer(".describe gsk_cache_statu")
+    listed = terminal.answer(".examples")
+    assert [line.split(maxsplit=1)[0] for line in listed.splitlines()[3:6]] == ["1", "2", "3"]
+    assert EXAMPLES[0].title in listed
+    first = terminal.answer(f".examples {1 + [each.title for each in EXAMPLES].index(CODES)}")
+    assert "code_handshake_type" in first
+    assert re.search(r"\(\d+ rows?, ", first)
+    assert f"choose a number from 1 to {len(EXAMPLES)}" in terminal.answer(".examples 99")
     assert "Ctrl-C discards the statement" in terminal.answer(".help")
     terminal.type(".quit\n")
     assert terminal.end() == 0
@@ -145,7 +159,7 @@ def test_the_tab_key_completes(terminal: Terminal) -> None:
     shown = terminal.answer("")
     assert "FROM gsk_cache_status WHERE gsk_cache_status.load_id = 1;" in shown
     assert "(1 row, " in shown
-    terminal.type(".col\t gsk_cry\t")
+    terminal.type(".des\t gsk_cry\t")
     assert "Largest key size" in terminal.answer("")
 
 

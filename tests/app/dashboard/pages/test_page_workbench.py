@@ -25,7 +25,8 @@ from zscope.app.dashboard.pages.workbench.reader_statements import (
     run,
     run_task,
 )
-from zscope.app.dashboard.pages.workbench.workbench_page import EXAMPLES, StatementExample, columns, tables
+from zscope.app.dashboard.pages.workbench.workbench_page import columns, tables
+from zscope.app.shared.statement_examples import EXAMPLES, StatementExample
 from zscope.pipelines.store import open_reader
 
 if TYPE_CHECKING:

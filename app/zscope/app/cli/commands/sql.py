@@ -49,10 +49,9 @@ def command(  # noqa: PLR0913 - one argument for each option
     """Run SQL on the store (DuckDB's dialect).
 
     STATEMENT can be several statements separated by semicolons; they run in order; - reads them from
-    standard input. Without STATEMENT and -f
-    a prompt opens; .help explains it. Statements can read the tables of the store and create temporary
-    tables; they cannot open other files or the network. Data that does not fit in memory goes to a private
-    folder in $TMPDIR.
+    standard input. Without STATEMENT and -f a prompt opens, with .tables, .describe, .examples and .help.
+    Statements can read the tables of the store and create temporary tables; they cannot open other files or
+    the network. Data that does not fit in memory goes to a private folder in $TMPDIR.
 
     \b
     Examples:
