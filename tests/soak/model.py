@@ -26,8 +26,8 @@ from tests.dumps import generated
 from tests.soak import faults
 
 from zscope.parsers import read
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store
 from zscope.samples import Recipe
 from zscope.samples.reports import report_files
 

@@ -19,8 +19,9 @@ from tests.pipelines.iceberg.stopping import StoppedError, stop_before, watched
 
 from zscope.pipelines.iceberg.publish import publish_iceberg
 from zscope.pipelines.iceberg.published_folder import default_target
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store, compact, expire
+from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.remove import remove_load
 
 pytest.importorskip("pyspark", reason="needs the environment of `make test-spark`")

@@ -46,11 +46,12 @@ def in_store(store: Path) -> Contents:
     found: Contents = {}
     folder = existing_store(store)
     files: dict[str, list[DataFile]] = {}
-    for file in read_state(folder).files.values():
+    state = read_state(folder)
+    for file in state.files.values():
         files.setdefault(file.table, []).append(file)
     with duckdb.connect() as connection:
         for table in files.keys() & published_tables():
-            source = f"({table_sql(folder, table, files[table])})"
+            source = f"({table_sql(folder, state, table, files[table])})"
             found[table] = _one_row(connection, content_sql(table, source))
     return found
 

@@ -19,8 +19,8 @@ from tests.pipelines.iceberg.scenes import CONNECTION, DETAIL, add_load
 from zscope.pipelines.iceberg.publish import publish_iceberg
 from zscope.pipelines.iceberg.published_folder import default_target
 from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import DamagedStoreError, existing_store
-from zscope.pipelines.store.maintenance import check_store
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 NOBODY = 65534

@@ -39,8 +39,9 @@ from zscope.pipelines.iceberg.published_folder import (
 from zscope.pipelines.iceberg.published_table import KEPT_SNAPSHOTS
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store, make_store
-from zscope.pipelines.store.maintenance import check_store, compact, expire
+from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.parquet_files import parquet_schema, table_description
 from zscope.pipelines.store.remove import remove_load
 from zscope.schemas.arrow import column_comment

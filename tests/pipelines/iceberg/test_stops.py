@@ -33,9 +33,9 @@ from zscope.pipelines.iceberg.published_folder import default_target
 from zscope.pipelines.iceberg.published_table import PublishedVersion
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.lock import StoreBusyError, WriteLock
-from zscope.pipelines.store.maintenance import check_store
 from zscope.pipelines.store.remove import remove_load
 
 CHECKOUT = Path(__file__).resolve().parents[3]

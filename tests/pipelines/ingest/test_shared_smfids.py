@@ -22,8 +22,8 @@ from tests.pipelines.ingest.sysplexes import (
 from tests.pipelines.stores import load
 
 from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -26,8 +26,8 @@ from zscope.parsers import read
 from zscope.parsers.options import ReadOptions
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store
 from zscope.pipelines.store.parquet_files import parquet_tables
 
 if TYPE_CHECKING:

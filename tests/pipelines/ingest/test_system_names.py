@@ -32,8 +32,9 @@ from zscope.pipelines.ingest.shared_smfids import SharedSmfids
 from zscope.pipelines.settings import Zones
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import Folder, existing_store
-from zscope.pipelines.store.maintenance import check_store, compact
+from zscope.pipelines.store.maintenance import compact
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing
 from zscope.samples.world.faults import DumpRecord, records_of

@@ -30,8 +30,8 @@ from tests.pipelines.stores import dump_bytes, leftovers, load
 
 from zscope.app.cli.hidden_libraries import without_pandas
 from zscope.app.cli.main import program
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

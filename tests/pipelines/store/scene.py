@@ -18,8 +18,9 @@ from zscope.parsers.options import ReadOptions
 from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import StoreError
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store, compact, expire
+from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing
 

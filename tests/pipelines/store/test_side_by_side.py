@@ -29,8 +29,9 @@ from tests.pipelines.stores import (
 from zscope.app.cli.main import program as zscope
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import State
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store, make_store
-from zscope.pipelines.store.maintenance import check_store, expire
+from zscope.pipelines.store.maintenance import expire
 from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:

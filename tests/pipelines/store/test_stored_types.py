@@ -24,9 +24,10 @@ from zscope.pipelines.local_time.to_utc import Clocks
 from zscope.pipelines.settings import Settings, Zones
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.history import HISTORY_SCHEMAS
-from zscope.pipelines.store.maintenance import check_store, compact
+from zscope.pipelines.store.maintenance import compact
 from zscope.pipelines.store.parquet_files import Part, parquet_schema, parquet_tables, schema_digest
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.stored_columns import column_sql, in_current_columns

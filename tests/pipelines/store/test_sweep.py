@@ -22,9 +22,10 @@ from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import commits, transaction
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.commits import Commit, State, append, read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import Folder, StoreError, existing_store
 from zscope.pipelines.store.lock import WriteLock
-from zscope.pipelines.store.maintenance import check_store, compact, record_validation
+from zscope.pipelines.store.maintenance import compact, record_validation
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing, sweep
 

@@ -16,8 +16,9 @@ from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import maintenance, open_reader
 from zscope.pipelines.store.commits import State, read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store, compact, expire
+from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing
 from zscope.samples import Recipe, RecordKind, generate

@@ -48,8 +48,9 @@ from zscope.pipelines.store import maintenance, open_reader, step_computation, s
 from zscope.pipelines.store.catalogue import empty_catalogue, fill, publish_catalogue
 from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.commits import read_state
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import DamagedStoreError, existing_store
-from zscope.pipelines.store.maintenance import check_store, compact, expire
+from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.stored_steps import DayWindow, Summaries, drop_summaries, leaves
 from zscope.pipelines.store.transaction import changing

@@ -43,7 +43,7 @@ COMMANDS = {
     "export": "Export tables to Parquet, CSV or DuckDB, metrics to Prometheus and OpenTelemetry.",
     "serve-metrics": "Serve the newest values of the metrics to Prometheus.",
     "publish": "Publish the tables of a store for other engines, without writing their data again.",
-    "store": "Maintain the store: compact, expire, check, rebuild.",
+    "store": "Maintain the store: compact, expire, check, repair, rebuild.",
     "decode": "Print the rows of one table directly from files, without a store.",
     "unpack": "Unpack a file: gzip, bzip2, xz, zstd, lz4, zip, tar, TERSE, blocks and segments.",
     "fields": "Search fields, tables, metrics, parameters and checks by name, IBM's name or meaning.",

@@ -277,7 +277,7 @@ class LoadBatch:
         if context.options.dry_run:
             return
         removal = (
-            files_without(context.folder, context.state, shorter.load_id)
+            files_without(context.folder, context.state, {shorter.load_id})
             if shorter
             else StoreWithoutLoad((), (), 0)
         )

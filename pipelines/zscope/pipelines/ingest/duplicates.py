@@ -72,7 +72,7 @@ class StoreBefore:
         days = {each.day for each in staged if each.day}
         dated = all(each.day for each in staged)
         listed = [files[path] for path in sorted(files)]
-        return f"({table_sql(self.folder, staged[0].table, listed, days if dated else None)})"
+        return f"({table_sql(self.folder, self.state, staged[0].table, listed, days if dated else None)})"
 
     def loads_for(self, *, dated: bool) -> str:
         """Return the SQL condition for the loads to compare with.

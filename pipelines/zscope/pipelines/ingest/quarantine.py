@@ -30,6 +30,7 @@ from zscope.parsers.issues import ISSUE_SCHEMA, Code
 from zscope.parsers.text.coding import code_page
 from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.store.commits import Commit, append
+from zscope.pipelines.store.file_checks import require_intact
 from zscope.pipelines.store.folder import partition, write_atomically
 from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE, Part, parquet_schema
 from zscope.pipelines.store.stored_columns import in_current_columns
@@ -327,6 +328,7 @@ NOT_LOADED = frozenset({FileStatus.REFUSED, FileStatus.EMPTY})
 def record_input_issues(folder: Folder, state: State, outcomes: Sequence[FileOutcome]) -> None:
     """Store the issues of the inputs that were not loaded, in a commit if anything changed."""
     known = state.files_for(INPUT_ISSUE_TABLE, None)
+    require_intact(folder, state, known)
     before = _input_issues(folder, known)
     attempted = {outcome.file for outcome in outcomes}
     since = {_key(row): row["since_utc"] for row in before}

@@ -27,6 +27,7 @@ from zscope.pipelines.ingest.system_names import (
     valid_sysplex,
 )
 from zscope.pipelines.store.commits import RENAME, Commit
+from zscope.pipelines.store.file_checks import require_intact
 from zscope.pipelines.store.folder import partition
 from zscope.pipelines.store.parquet_files import data_tables, parquet_schema, rows_in, written_again
 from zscope.pipelines.store.remove import rewrite_rows
@@ -178,6 +179,7 @@ class SharedSmfids:
                 without[smfid] += rows if names.name(load_id, smfid, sysplex) == smfid else 0
             if all(names.name(*origin) == origin[1] for origin in origins):
                 continue
+            require_intact(folder, state, [file])
             staged.append(
                 _renamed_file(folder, file, f"n{state.number + 1:08}-{number}.parquet", names, counts)
             )

@@ -258,10 +258,10 @@ class RepeatedHours:
                     for file in files
                     if file.table == name
                 )
-                sql = " UNION ALL ".join(undecided) or table_sql(self.folder, name, [])
+                sql = " UNION ALL ".join(undecided) or table_sql(self.folder, self.state, name, [])
             else:
                 stored = {file.path: file for day in sorted(days) for file in self.state.files_for(name, day)}
-                sql = table_sql(self.folder, name, stored.values(), days)
+                sql = table_sql(self.folder, self.state, name, stored.values(), days)
             connection.execute(f"CREATE VIEW {name} AS {sql}")
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -39,6 +39,7 @@ from zscope.pipelines.store.catalogue_file import (
     ABOUT,
     DESCRIBING,
     attach_catalogue,
+    catalogue_problem,
     newest,
     note_shown,
     shown,
@@ -123,13 +124,16 @@ _BUILT_ALIKE = slice(2, None)
 def publish_catalogue(folder: Folder, state: State, *, anew: bool = False) -> None:
     """Build the catalogue of a state and replace the old one.
 
-    It starts as a copy of the old one, as little changes between two commits; with `anew`, from nothing.
+    It starts as a copy of the old one, as little changes between two commits; with `anew`, or if the old one
+    is damaged, from nothing.
     """
-    replace_catalogue(
-        folder,
-        lambda: empty_catalogue() if anew else _initial_content(folder, state),
-        lambda connection: fill(connection, folder, state),
-    )
+    initial = empty_catalogue if anew else partial(_initial_content, folder, state)
+    try:
+        replace_catalogue(folder, initial, lambda connection: fill(connection, folder, state))
+    except StoreError:
+        if anew or not catalogue_problem(folder):
+            raise
+        publish_catalogue(folder, state, anew=True)
 
 
 @cache
@@ -200,7 +204,7 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
     by_table: dict[str, list[DataFile]] = defaultdict(list)
     for file in sorted(state.files.values(), key=lambda f: (f.each_day[0] or "", f.path)):
         by_table[file.table].append(file)
-    statements = {table: table_sql(folder, table, by_table[table]) for table in parquet_tables()}
+    statements = {table: table_sql(folder, state, table, by_table[table]) for table in parquet_tables()}
     if not views:
         connection.execute(f"CREATE SCHEMA {FILES}")
     for table, wanted in statements.items():

@@ -55,6 +55,26 @@ def attach_catalogue(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
     return connection
 
 
+def catalogue_problem(folder: Folder) -> str:
+    """Return what is wrong with the file of the catalogue; nothing if it is intact.
+
+    All tables are read, as DuckDB compares each block that it reads with a checksum.
+    """
+    connection = attach_catalogue(folder.catalogue)
+    if connection is None:
+        return "is missing or cannot be read"
+    with connection:
+        try:
+            tables = connection.execute(
+                "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'zscope'"
+            ).fetchall()
+            for schema, table in tables:
+                connection.execute(f'SELECT sum(hash(each)) FROM "{schema}"."{table}" AS each').fetchall()
+        except duckdb.Error as error:
+            return f"cannot be read ({str(error).partition(chr(10))[0]})"
+    return ""
+
+
 def is_current(folder: Folder) -> bool:
     """Whether the catalogue shows the newest commit."""
     return shown_by(folder) == newest(folder)

@@ -200,7 +200,13 @@ COMPACT = "compact"
 """Kind of the commits that merge files."""
 RENAME = "rename"
 """Kind of the commits that give rows the names of systems with their sysplex."""
-_KINDS = frozenset({"load", "remove", COMPACT, "expire", "validate", "summarise", "inputs", RENAME})
+CHECK = "check"
+"""Kind of the commits that record which files were compared with their checksums."""
+REPAIR = "repair"
+"""Kind of the commits that take damaged files out of the store."""
+_KINDS = frozenset(
+    {"load", "remove", COMPACT, "expire", "validate", "summarise", "inputs", RENAME, CHECK, REPAIR}
+)
 CHECKPOINT_EVERY = 100
 KEPT_CHECKPOINTS = 2
 LONGEST_GRACE = timedelta(seconds=LONGEST_WAIT_S)
@@ -306,7 +312,8 @@ class Commit:
 
     kind: str
     """`load`, `remove`, `compact`, `expire`, `validate`, `summarise` for the rows of stored steps, `inputs`
-    for the issues of files not loaded, or `rename` for the names of systems.
+    for the issues of files not loaded, `rename` for the names of systems, `check` for the result of a check
+    of files, or `repair` for damaged files that are taken out.
     """
     adds: tuple[DataFile, ...] = ()
     drops: tuple[str, ...] = ()
@@ -314,6 +321,8 @@ class Commit:
     """The files that were loaded, one large file or many small ones; or loads whose systems have other names.
     """
     removed_load: int | None = None
+    removed: tuple[int, ...] = ()
+    """Further loads that it removes."""
     reopened: tuple[int, ...] = ()
     """Loads that omitted records because the removed one had them; their files can be loaded again."""
     summaries: tuple[SummaryFile, ...] = ()
@@ -323,6 +332,10 @@ class Commit:
     """The sysplexes in which records have these SMFIDs, where they are others than before."""
     drops_summaries: bool = False
     """Whether it drops all earlier rows of stored steps, so that they are computed again."""
+    checked: tuple[str, ...] = ()
+    """Files that are unchanged since they were committed."""
+    damaged: dict[str, str] = field(default_factory=dict)
+    """Files that are not, and what is wrong with each."""
     at_utc: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="milliseconds"))
 
     def to_json(self) -> dict[str, Any]:
@@ -341,11 +354,14 @@ class Commit:
             drops=tuple(raw["drops"]),
             loads=tuple(Load.from_json(load) for load in raw.get("loads", [raw.get(_ONE_LOAD)]) if load),
             removed_load=raw["removed_load"],
+            removed=tuple(raw.get("removed", ())),
             reopened=tuple(raw["reopened"]),
             summaries=tuple(SummaryFile.from_json(file) for file in raw.get("summaries", ())),
             summaries_of=raw.get("summaries_of", ""),
             sysplexes=_sysplexes(raw),
             drops_summaries=raw.get("drops_summaries", False),
+            checked=tuple(raw.get("checked", ())),
+            damaged=raw.get("damaged", {}),
             at_utc=raw["at_utc"],
         )
 
@@ -379,6 +395,10 @@ class State:
     """
     renamed_at: int = 0
     """The last commit that gave systems other names."""
+    checked: dict[str, str] = field(default_factory=dict)
+    """When each file was last compared with its checksum, and was unchanged."""
+    damaged: dict[str, str] = field(default_factory=dict)
+    """Data files that a check found damaged, and what is wrong with each: their tables cannot be read."""
     checksum: str = ""
     """The checksum of the last commit; empty if it is not known."""
 
@@ -431,6 +451,7 @@ class State:
         if commit.drops_summaries:
             self.dropped.update(dict.fromkeys(self.summaries, commit.at_utc))
             self.summaries, self.summaries_of = {}, ""
+        self._note_checks(commit)
         for summary in commit.summaries:
             self._replace_summaries(summary, commit.at_utc)
         if commit.summaries_of:
@@ -444,7 +465,24 @@ class State:
         self.loads |= {load.load_id: load for load in commit.loads}
         if commit.removed_load is not None:
             self.removed.add(commit.removed_load)
+        self.removed |= set(commit.removed)
         self.reopened |= set(commit.reopened)
+
+    def _note_checks(self, commit: Commit) -> None:
+        """Note which files are unchanged and which are damaged; damaged rows of steps are computed again."""
+        for path in commit.drops:
+            self.checked.pop(path, None)
+            self.damaged.pop(path, None)
+        for path in commit.checked:
+            self.checked[path] = commit.at_utc
+            self.damaged.pop(path, None)
+        for path, problem in commit.damaged.items():
+            self.checked.pop(path, None)
+            if path in self.files:
+                self.damaged[path] = problem
+            elif self.summaries.pop(path, None):
+                self.dropped[path] = commit.at_utc
+                self.summaries_at, self.summaries_of = 0, ""
 
     def _replace_summaries(self, added: SummaryFile, at_utc: str) -> None:
         """Add a file of a stored step; it replaces the same days of others."""
@@ -456,6 +494,7 @@ class State:
                 self.summaries[path] = left
             else:
                 del self.summaries[path]
+                self.checked.pop(path, None)
                 self.dropped[path] = at_utc
         self.summaries[added.path] = added
 
@@ -474,6 +513,8 @@ class State:
             "summaries_of": self.summaries_of,
             "sysplexes": self.sysplexes,
             "renamed_at": self.renamed_at,
+            "checked": self.checked,
+            "damaged": self.damaged,
             "last_checksum": self.checksum,
         }
 
@@ -497,6 +538,8 @@ class State:
             summaries_of=raw.get("summaries_of", ""),
             sysplexes=_sysplexes(raw),
             renamed_at=raw.get("renamed_at", 0),
+            checked=raw.get("checked", {}),
+            damaged=raw.get("damaged", {}),
             checksum=raw.get("last_checksum", ""),
         )
 

@@ -1,8 +1,8 @@
-"""The load history as tables of the catalogue: loads, their contents, gaps, and the clocks of systems."""
+"""The load history as tables of the catalogue: loads, their contents, gaps and clocks, and all files."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from zscope.pipelines.store.commits import Load, State
+    from zscope.pipelines.store.commits import DataFile, Load, State, SummaryFile
 
 LOCAL = pa.timestamp("us")
 UTC_TIME = pa.timestamp("us", "UTC")
@@ -126,7 +126,26 @@ _LOAD_CLOCK_SCHEMA = pa.schema(
     [_LOAD, *CLOCK_SCHEMA],
     {"meaning": "One row per load, system and span of time with a constant offset of its clock from UTC."},
 )
-
+STORED_FILE_SCHEMA = pa.schema(
+    [
+        described("path", pa.string(), "Path in the folder of the store."),
+        described("table_name", pa.string(), "Table, or stored step, whose rows it has."),
+        described("first_day", pa.date32(), "First day of its rows; null for rows without a day."),
+        described("last_day", pa.date32(), "Last day of its rows; null for rows without a day."),
+        described("rows", pa.int64(), "Rows in it."),
+        described("bytes", pa.int64(), "Its size.", "bytes"),
+        described(
+            "checked_utc",
+            UTC_TIME,
+            "When it was last compared with its checksum, and was unchanged; null if it never was.",
+        ),
+        described(
+            "problem", pa.string(), "What is wrong with it, if it is damaged: its table cannot be read."
+        ),
+    ],
+    {"meaning": "One row per file of the store with rows of a table or of a stored step."},
+)
+_STORED_FILE = "stored_file"
 
 HISTORY_SCHEMAS = {
     "load": LOAD_SCHEMA,
@@ -135,8 +154,10 @@ HISTORY_SCHEMAS = {
     "load_gap": LOAD_GAP_SCHEMA,
     "load_offset": LOAD_OFFSET_SCHEMA,
     "system_clock": _LOAD_CLOCK_SCHEMA,
+    _STORED_FILE: STORED_FILE_SCHEMA,
 }
-"""All tables about loads."""
+"""All tables about loads, and the table of files."""
+_BY_LOAD = tuple(name for name in HISTORY_SCHEMAS if name != _STORED_FILE)
 
 
 def update_history(connection: duckdb.DuckDBPyConnection, state: State) -> None:
@@ -145,13 +166,14 @@ def update_history(connection: duckdb.DuckDBPyConnection, state: State) -> None:
     known = {number: (digest, started) for number, digest, started in connection.execute(select).fetchall()}
     same = {number for number, load in state.loads.items() if known.get(number) == _identity(load)}
     for numbers, tables in (
-        (known.keys() - same, list(HISTORY_SCHEMAS)),
-        (state.removed & same, [name for name in HISTORY_SCHEMAS if name != "load"]),
+        (known.keys() - same, _BY_LOAD),
+        (state.removed & same, [name for name in _BY_LOAD if name != "load"]),
     ):
         if numbers:
             listed = ", ".join(map(str, sorted(numbers)))
             for name in tables:
                 connection.execute(f"DELETE FROM {name} WHERE load_id IN ({listed})")
+    connection.execute(f"DELETE FROM {_STORED_FILE}")
     for name, rows in history_tables(state, state.loads.keys() - same).items():
         if rows.num_rows:
             connection.register("rows_to_copy", rows)
@@ -172,7 +194,7 @@ def _identity(load: Load) -> tuple[str, int]:
 
 
 def history_tables(state: State, numbers: Collection[int]) -> dict[str, pa.Table]:
-    """Return the rows about some loads in all tables; removed loads are only in the first."""
+    """Return the rows about some loads, and about all files; removed loads are only in the first table."""
     return {name: history_table(name, state, numbers) for name in HISTORY_SCHEMAS}
 
 
@@ -180,6 +202,8 @@ def history_table(name: str, state: State, numbers: Collection[int]) -> pa.Table
     """Return the rows about some loads in one of the tables."""
     if name == "load":
         return load_rows(state, numbers)
+    if name == _STORED_FILE:
+        return _table(_file_rows(state), STORED_FILE_SCHEMA)
     live = [load for load in state.live_loads if load.load_id in numbers]
     if name == "system_clock":
         return _clocks(live)
@@ -258,6 +282,27 @@ def _stored_bytes(state: State) -> dict[int, int]:
         for load, rows in file.loads.items():
             sizes[load] = sizes.get(load, 0) + file.bytes * rows // max(1, file.rows)
     return sizes
+
+
+def _file_rows(state: State) -> Iterable[dict[str, Any]]:
+    """Yield the rows of `stored_file`."""
+    places: list[tuple[str, str, Iterable[str | None], DataFile | SummaryFile]] = [
+        *((f"data/{file.path}", file.table, file.each_day, file) for file in state.files.values()),
+        *((file.path, file.step, file.days, file) for file in state.summaries.values()),
+    ]
+    for path, name, each_day, file in sorted(places, key=lambda each: each[0]):
+        days = [date.fromisoformat(day) for day in each_day if day]
+        checked = state.checked.get(file.path)
+        yield {
+            "path": path,
+            "table_name": name,
+            "first_day": min(days, default=None),
+            "last_day": max(days, default=None),
+            "rows": file.rows,
+            "bytes": file.bytes,
+            "checked_utc": datetime.fromisoformat(checked) if checked else None,
+            "problem": state.damaged.get(file.path),
+        }
 
 
 def kind_rows(load: Load) -> Iterable[dict[str, Any]]:

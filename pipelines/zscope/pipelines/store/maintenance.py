@@ -1,4 +1,4 @@
-"""Maintain a store: merge small files, drop old days, check all files, keep validation results."""
+"""Maintain a store: merge small files, drop old days, keep validation results."""
 
 from __future__ import annotations
 
@@ -6,22 +6,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from zscope.pipelines.store.commits import COMPACT, Commit, has_checksum, read_state
-from zscope.pipelines.store.folder import (
-    DamagedStoreError,
-    Folder,
-    StoreError,
-    digest_of_file,
-    existing_store,
-    month_of,
-    partition,
-)
+from zscope.pipelines.store.commits import CHECK, COMPACT, Commit, append
+from zscope.pipelines.store.file_checks import data_problem, require_intact
+from zscope.pipelines.store.folder import Folder, existing_store, month_of, partition
 from zscope.pipelines.store.parquet_files import (
     ROW_GROUP_ROWS,
     VALIDATION_TABLE,
@@ -32,7 +25,7 @@ from zscope.pipelines.store.parquet_files import (
 from zscope.pipelines.store.remove import KeepRows, rewrite_file
 from zscope.pipelines.store.stored_columns import in_current_columns, rewritten_schema
 from zscope.pipelines.store.transaction import changing, commit_files
-from zscope.schemas.stored import DAY, LOAD_ID
+from zscope.schemas.stored import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from zscope.pipelines.settings import Settings
-    from zscope.pipelines.store.commits import DataFile, State, SummaryFile
+    from zscope.pipelines.store.commits import DataFile, State
     from zscope.pipelines.store.parquet_files import StagedFile
 
 
@@ -75,6 +68,7 @@ def compact(folder: Folder, state: State, small_bytes: int = SMALL_BYTES) -> Com
     groups = _by_month(file for file in state.files.values() if file.bytes < small_bytes)
     chosen = [files for files in groups if len(files) > 1 or any(map(_is_older, files))]
     chosen += [[file] for file in state.files.values() if file.bytes >= small_bytes and _is_older(file)]
+    require_intact(folder, state, [file for files in chosen for file in files])
     return _merge_groups(folder, state, chosen)
 
 
@@ -87,7 +81,11 @@ def merge_after_load(folder: Folder, state: State, files_before: int) -> Compact
     files_left = max(MOST_FILES, 2 * (len(state.files) - files_before))
     bytes_left = MOST_BYTES
     groups: list[list[DataFile]] = []
-    small = (file for file in state.files.values() if file.bytes < SMALL_BYTES and not _is_older(file))
+    small = (
+        file
+        for file in state.files.values()
+        if file.bytes < SMALL_BYTES and not _is_older(file) and file.path not in state.damaged
+    )
     for files in sorted(map(_ripe, _by_month(small)), key=len, reverse=True):
         sizes = accumulate(file.bytes for file in files)
         chosen = [file for file, size in zip(files, sizes, strict=True) if size <= bytes_left][:files_left]
@@ -95,7 +93,11 @@ def merge_after_load(folder: Folder, state: State, files_before: int) -> Compact
             files_left -= len(chosen)
             bytes_left -= sum(file.bytes for file in chosen)
             groups.append(chosen)
-    return _merge_groups(folder, state, groups)
+    problems = {file.path: data_problem(folder, file) for files in groups for file in files}
+    if damaged := {path: problem for path, problem in problems.items() if problem}:
+        append(folder, state, Commit(CHECK, damaged=damaged))
+    intact = [files for files in groups if damaged.keys().isdisjoint(file.path for file in files)]
+    return _merge_groups(folder, state, intact)
 
 
 def _ripe(files: list[DataFile]) -> list[DataFile]:
@@ -223,6 +225,7 @@ def _drop_days(folder: Folder, state: State, files: list[DataFile], first_day: d
             continue
         name = f"e{state.number + 1:08}-{number}.parquet"
         target = folder.stage / partition(file.table, file.day, file.days) / name
+        require_intact(folder, state, [file])
         source = folder.data / file.path
         kept = rewrite_file(file.table, file.day, source, target, _keep_from(first_day))
         if kept:
@@ -243,111 +246,6 @@ def _keep_from(first_day: date) -> KeepRows:
         return kept
 
     return keep
-
-
-MAX_LISTED = 10
-"""Damaged files that the error message names."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoreCheckResult:
-    """What was read without an error."""
-
-    files: int
-    rows: int
-    bytes: int
-    commits: int = 0
-    without_checksum: int = 0
-    """Commits without a checksum, of earlier versions of zscope."""
-
-
-def check_store(folder: Folder, *, deep: bool = False) -> StoreCheckResult:
-    """Compare all commits and committed files with their checksums; raise DamagedStoreError if any differs.
-
-    With `deep` the store is also read from its first commit, and all rows are decoded and counted.
-    """
-    try:
-        state = read_state(folder)
-        without_checksum = sum(not has_checksum(folder, number) for number in range(1, state.number + 1))
-        first = read_state(folder, from_first=True) if deep else state
-    except StoreError as error:
-        raise DamagedStoreError(str(error)) from error
-    _check_checkpoint(folder, state, first)
-    files = list(state.files.values())
-    wrong = [f"{file.path}: {text}" for file in files if (text := _data_problem(folder, file, deep=deep))]
-    summaries = [(file, _problem(folder.path, file)) for file in state.summaries.values()]
-    if damaged := [f"{file.path}: {problem}" for file, problem in summaries if problem]:
-        raise DamagedStoreError(
-            f"{folder.path}: {len(damaged)} files with stored rows of steps differ from what was committed: "
-            f"{'; '.join(damaged[:MAX_LISTED])}; zscope store rebuild computes them again from the data"
-        )
-    if wrong:
-        more = f"; and {len(wrong) - MAX_LISTED} more" if len(wrong) > MAX_LISTED else ""
-        raise DamagedStoreError(
-            f"{folder.data}: {len(wrong)} of {len(files)} files differ from what was committed: "
-            f"{'; '.join(wrong[:MAX_LISTED])}{more}; restore them from a backup, or remove the loads they "
-            "belong to (zscope loads) and ingest those files again"
-        )
-    rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
-    return StoreCheckResult(len(files), rows, size, state.number, without_checksum)
-
-
-def _check_checkpoint(folder: Folder, state: State, first: State) -> None:
-    """Raise DamagedStoreError if the commits together are another state than the newest checkpoint has."""
-    for what in ("files", "loads", "removed", "reopened"):
-        if getattr(first, what) != getattr(state, what):
-            raise DamagedStoreError(
-                f"{folder.commits}: a checkpoint has other {what} than the commits before it; delete the "
-                "files checkpoint-*.json: the next change of the store writes one again"
-            )
-
-
-def _data_problem(folder: Folder, file: DataFile, *, deep: bool) -> str:
-    if problem := _problem(folder.data, file):
-        return problem
-    try:
-        with pq.ParquetFile(folder.data / file.path) as parquet:
-            rows = parquet.metadata.num_rows
-            if rows != file.rows:
-                return f"has {rows:,} rows instead of {file.rows:,}"
-            return _rows_problem(parquet, file) if deep else ""
-    except (pa.ArrowException, OSError) as error:
-        reason, _, _ = str(error).partition("\n")
-        return f"cannot be decoded ({reason})"
-
-
-def _rows_problem(parquet: pq.ParquetFile, file: DataFile) -> str:
-    """Decode all rows, and compare their numbers by load and by day."""
-    loads: Counter[int] = Counter()
-    days: Counter[str] = Counter()
-    for batch in parquet.iter_batches():
-        if LOAD_ID.name in batch.schema.names:
-            loads.update(_counted(batch[LOAD_ID.name]))
-        if DAY.name in batch.schema.names:
-            days.update({str(day): rows for day, rows in _counted(batch[DAY.name]).items()})
-    if loads and file.loads and loads != Counter(file.loads):
-        return f"has rows of loads {dict(loads)} instead of {file.loads}"
-    if file.days and days != Counter(file.days):
-        return "has other numbers of rows by day"
-    return ""
-
-
-def _problem(place: Path, expected: DataFile | SummaryFile) -> str:
-    path = place / expected.path
-    try:
-        if (size := path.stat().st_size) != expected.bytes:
-            return f"has {size:,} bytes instead of {expected.bytes:,}"
-        digest = digest_of_file(path)
-    except FileNotFoundError:
-        return "is missing"
-    except OSError as error:
-        return f"cannot be read ({error.strerror})"
-    return "" if digest == expected.digest else "has other content"
-
-
-def _counted(column: pa.Array) -> dict[Any, int]:
-    """Return the number of rows of each value."""
-    return {each["values"]: each["counts"] for each in pc.value_counts(column).to_pylist()}
 
 
 def record_validation(

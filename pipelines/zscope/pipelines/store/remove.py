@@ -1,4 +1,4 @@
-"""Remove one load without changing the rows of others."""
+"""Remove loads without changing the rows of others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from zscope.pipelines.store.commits import Commit, DataFile, State
+from zscope.pipelines.store.file_checks import require_intact
 from zscope.pipelines.store.folder import Folder, StoreError, partition
 from zscope.pipelines.store.parquet_files import Part, StagedFile
 from zscope.pipelines.store.stored_columns import in_current_columns, rewritten_schema
 from zscope.pipelines.store.transaction import commit_files
+from zscope.schemas.stored import LOAD_ID
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from zscope.pipelines.store.commits import Load
@@ -77,20 +80,20 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class StoreWithoutLoad:
-    """The changes of files that remove one load."""
+    """The changes of files that remove loads."""
 
     drops: tuple[str, ...]
-    """Files with rows of the load."""
+    """Files with rows of the loads."""
     rewritten: tuple[StagedFile, ...]
     """New files with the rows of other loads."""
     rows: int
-    """Rows of the load."""
+    """Rows of the loads."""
 
 
 def remove_load(folder: Folder, state: State, load_id: int) -> Removed:
     """Remove a load in one commit."""
     load = removable_load(state, load_id)
-    without = files_without(folder, state, load_id)
+    without = files_without(folder, state, {load_id})
     removed = {load_id, *load.replaces}
     reopened = tuple(other for other in state.live_loads if removed & other.duplicates_of.keys())
     commit_files(
@@ -117,22 +120,28 @@ def removable_load(state: State, load_id: int) -> Load:
     return load
 
 
-def files_without(folder: Folder, state: State, load_id: int) -> StoreWithoutLoad:
-    """Return the changes of files that remove a load; the new files are staged."""
-    affected = [file for file in state.files.values() if load_id in file.loads]
-    shared = (file for file in affected if len(file.loads) > 1)
+def files_without(
+    folder: Folder, state: State, loads: Collection[int], left_out: Collection[str] = ()
+) -> StoreWithoutLoad:
+    """Return the changes of files that remove loads, and files left out; the new files are staged."""
+    files = state.files.values()
+    affected = [file for file in files if not file.loads.keys().isdisjoint(loads) or file.path in left_out]
+    shared = [file for file in affected if file.path not in left_out and file.loads.keys() - set(loads)]
+    require_intact(folder, state, shared)
     return StoreWithoutLoad(
         drops=tuple(file.path for file in affected),
-        rewritten=tuple(
-            _rewritten(folder, state, file, load_id, number) for number, file in enumerate(shared)
-        ),
-        rows=sum(file.loads[load_id] for file in affected),
+        rewritten=tuple(_rewritten(folder, state, file, loads, number) for number, file in enumerate(shared)),
+        rows=sum(rows for file in affected for load, rows in file.loads.items() if load in loads),
     )
 
 
-def _rewritten(folder: Folder, state: State, file: DataFile, load_id: int, number: int) -> StagedFile:
+def _rewritten(
+    folder: Folder, state: State, file: DataFile, loads: Collection[int], number: int
+) -> StagedFile:
+    removed = pa.array(sorted(loads), LOAD_ID.type)
+
     def of_other_loads(rows: pa.Table, _: int) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = pc.not_equal(rows["load_id"], load_id).to_numpy()
+        mask: NDArray[np.bool_] = pc.invert(pc.is_in(rows[LOAD_ID.name], removed)).to_numpy()
         return mask
 
     name = f"r{state.number + 1:08}-{number}.parquet"

@@ -29,7 +29,8 @@ from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
 from zscope.pipelines.side_by_side import results_side_by_side
 from zscope.pipelines.store.commits import NO_DAY_KEY, Commit, DayRows, SummaryFile, append
-from zscope.pipelines.store.folder import digest_of_file, fsync_all
+from zscope.pipelines.store.file_checks import summary_problem
+from zscope.pipelines.store.folder import DamagedStoreError, digest_of_file, fsync_all
 from zscope.pipelines.store.history import HISTORY_SCHEMAS, history_table
 from zscope.pipelines.store.parquet_files import COMPRESSION, LEVEL, data_tables
 from zscope.pipelines.store.python_steps import computed_rows
@@ -524,7 +525,11 @@ def _column_names(metric: Metric) -> str:
 
 
 def _rows_of(summaries: Summaries, file: SummaryFile) -> pa.Table:
-    """Return the rows of a file that are not replaced."""
+    """Return the rows of a file that are not replaced; raise DamagedStoreError if the file was changed."""
+    if problem := summary_problem(summaries.folder, file):
+        raise DamagedStoreError(
+            f"{summaries.folder.path / file.path}: {problem}; zscope store repair restores it"
+        )
     rows = pq.read_table(summaries.folder.path / file.path)
     if not file.stale:
         return rows

@@ -26,15 +26,22 @@ if TYPE_CHECKING:
 
 
 def table_sql(
-    folder: Folder, table: str, files: Iterable[DataFile], days: Collection[str] | None = None
+    folder: Folder,
+    state: State,
+    table: str,
+    files: Iterable[DataFile],
+    days: Collection[str] | None = None,
 ) -> str:
     """Return the statement of the view of a table, which reads exactly the committed files.
 
     Of files with several days it reads all rows, or those of some days. Files written by a version of zscope
-    with fewer columns have nulls in the others, and their numbers have the types of this version.
+    with fewer columns have nulls in the others, and their numbers have the types of this version. If a check
+    found one of them damaged, the statement raises an error.
     """
     kinds: dict[tuple[str, bool], list[str]] = defaultdict(list)
     for file in files:
+        if file.path in state.damaged:
+            return damaged(table)
         kinds[_kind(file)].append(file.path)
     selects = []
     for (schema, of_days), paths in kinds.items():
@@ -46,13 +53,22 @@ def table_sql(
 def days_sql(folder: Folder, state: State, table: str, days: Collection[str]) -> str:
     """Return the statement that reads the rows of some days of a table."""
     files = {file.path: file for day in sorted(days) for file in state.files_on(table, day or None)}
-    return table_sql(folder, table, files.values(), days)
+    return table_sql(folder, state, table, files.values(), days)
 
 
 def readable(folder: Folder, files: Sequence[DataFile]) -> bool:
     """Whether a view over files can be created, for which DuckDB opens one file of each schema."""
     newest = {_kind(file): file for file in reversed(files)}.values()
-    return all(is_parquet(folder.data / file.path) for file in newest)
+    return all(_has_columns(folder.data / file.path, file) for file in newest)
+
+
+def _has_columns(path: Path, file: DataFile) -> bool:
+    """Whether a file has the metadata of a Parquet file, with the columns that its commit states."""
+    try:
+        names = set(pq.read_schema(path).names)
+    except (OSError, pa.ArrowException):
+        return False
+    return file.schema != schema_digest(file.table) or names >= set(parquet_schema(file.table).names)
 
 
 def is_parquet(path: Path) -> bool:
@@ -66,7 +82,10 @@ def is_parquet(path: Path) -> bool:
 
 def damaged(table: str) -> str:
     """Return the statement of a view that raises an error when it is read, for a table with damaged files."""
-    problem = f"files of the table {table} are missing or damaged: zscope store check names them"
+    problem = (
+        f"files of the table {table} are missing or damaged: zscope store check names them, "
+        "zscope store repair restores them"
+    )
     error = f"error({literal(problem)})"
     # Every column raises it as well: over a column of nulls, DuckDB answers most conditions without reading.
     columns = ", ".join(

@@ -19,7 +19,9 @@ from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.catalogue_file import is_current
 from zscope.pipelines.store.checksums import last_commit
 from zscope.pipelines.store.commits import Commit, DataFile, State, append, read_state
+from zscope.pipelines.store.file_checks import damage_text
 from zscope.pipelines.store.folder import (
+    DamagedStoreError,
     Folder,
     StoreError,
     digest_of_file,
@@ -151,6 +153,8 @@ def changing(
         threads = threads or os.cpu_count() or 1
         _summarise(folder, state, settings, notify, before, everything=all_summaries, threads=threads)
         _publish(folder, state)
+        if text := damage_text(state):
+            notify(f"{folder.path}: {text}")
         kept.state = state
 
 
@@ -198,7 +202,9 @@ def _summarise(
         computed, left = update_summaries(
             folder, state, before, last_load, steps, everything=everything, threads=threads
         )
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
+    except (duckdb.Error, pa.ArrowException, OSError, DamagedStoreError) as error:
+        if state.damaged:
+            return  # what cannot be computed without these files is said below
         reason = str(error).partition("\n")[0]
         notify(
             f"{folder.path}: metrics will be slower, as no summaries could be computed ({reason}); "

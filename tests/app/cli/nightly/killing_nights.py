@@ -33,8 +33,8 @@ from tests.pipelines.stores import dump_bytes, leftovers
 from zscope.app.cli.main import program
 from zscope.pipelines.ingest import commit_new_rows
 from zscope.pipelines.store import open_reader
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
-from zscope.pipelines.store.maintenance import check_store
 
 SETTINGS = f"""{LOAD}
 timezone = "+00:00"

@@ -35,6 +35,8 @@ from zscope.app.cli.exits import ExitCode, NothingDoneError
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.nightly.running import STEPS, NightStep, run_night
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
+from zscope.pipelines.store.commits import CHECK, Commit, append, read_state
+from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.process_lock import sign
 
 EXPORT = '\n[[export]]\ntarget = "out"\nformat = "csv"\ntables = ["smf119_tcp_init"]\n'
@@ -167,6 +169,7 @@ def test_without_any_folder_the_steps_that_need_new_files_are_skipped(night: Nig
         "files": "skipped",
         "validate": "not set up",
         "expire": "done",
+        "check": "not set up",
         "export": "skipped",
         "publish": "not set up",
         "report": "not set up",
@@ -268,6 +271,36 @@ def test_old_days_expire_before_the_export(night: NightFolder) -> None:
     exported = (night.path / "out" / "smf119_tcp_init.csv").read_text()
     assert "2026-03-03" in exported
     assert "2026-03-02T" not in exported
+
+
+def test_files_are_compared_with_their_checksums(night: NightFolder) -> None:
+    night.settings(LOAD + "[check]\n")
+    night.add("a.smf", SMALL)
+    report = night.night()
+    check = step(report, "check")
+    assert (check["exit_code"], check["counts"]["damaged"], check["counts"]["left"]) == (0, 0, 0)
+    assert check["counts"]["checked"] == check["counts"]["files"] > 3
+    path = next((night.store / "data" / "smf119_tcp_init").rglob("*.parquet"))
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    (night.store / "zscope.duckdb").write_bytes(b"?" * 40_000)
+    queried(night.store, "SELECT 1")
+    [(at,)] = queried(night.store, "SELECT max(checked_utc) FROM stored_file")
+    _check_again(night, at - timedelta(days=7))
+    report = night.night()
+    check = step(report, "check")
+    assert (codes(report)["check"], check["counts"]["damaged"]) == (8, 1)
+    assert check["text"].startswith(
+        "1 file is damaged, and nothing is read from smf119_tcp_init: zscope store"
+    )
+    assert check["items"][0]["problem"] == "has other content"
+    assert codes(night.night())["check"] == 8  # until it is repaired
+
+
+def _check_again(night: NightFolder, at: datetime) -> None:
+    """Let all checks be from another time, so that all files are due."""
+    folder = existing_store(night.store)
+    state = read_state(folder)
+    append(folder, state, Commit(CHECK, checked=tuple(state.checked), at_utc=at.isoformat()))
 
 
 @pytest.mark.deep

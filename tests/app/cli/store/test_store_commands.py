@@ -180,3 +180,49 @@ def test_a_missing_last_commit_is_refused_by_every_command(run: Run, store: Path
         result = run(*command, "--store", store)
         assert result.exit_code == code, command
         assert f"{last}: this commit is missing, but commits/head names it" in result.stderr
+
+
+def _damage(store: Path) -> None:
+    """Change a byte of the first file with zERT details."""
+    path = min((store / "data" / "smf119_zert_detail").rglob("*.parquet"))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_damaged_file_is_found_and_restored(run: Run, store: Path) -> None:
+    before = _count(store)
+    fine = run("store", "check", "--record", "--store", store)
+    assert (fine.exit_code, "all unchanged since their commit" in fine.stderr) == (0, True)
+    _damage(store)
+    result = run("store", "check", "--record", "--store", store)
+    assert result.exit_code == 8
+    assert "zscope store repair restores them from a backup or from the files" in result.stderr
+    result = run("sql", "SELECT count(*) FROM smf119_zert_detail", "--store", store)
+    assert (result.exit_code, "zscope store repair restores them" in result.stderr) == (12, True)
+    [row] = json.loads(run("metrics", "store_check", "--store", store, "--format", "json").stdout)
+    assert (row["verdict"], row["damaged_tables"]) == ("damaged", "smf119_zert_detail")
+    planned = run("store", "repair", "--dry-run", "--store", store)
+    assert planned.exit_code == 0
+    assert "smf-sample.bin: would be loaded again" in planned.stderr
+    done = run("store", "repair", "--store", store)
+    assert (done.exit_code, "smf-sample.bin: loaded again" in done.stderr) == (0, True)
+    assert _count(store) == before
+    assert "no file is damaged" in run("store", "repair", "--store", store).stderr
+
+
+def test_rows_that_cannot_be_restored_are_given_up_on_request(run: Run, tmp_path: Path) -> None:
+    store, dump = tmp_path / "store", tmp_path / "a.smf"
+    shutil.copy(SAMPLE / "smf-sample.bin", dump)
+    run("ingest", dump, "--store", store)
+    before = _count(store)
+    dump.unlink()
+    _damage(store)
+    result = run("store", "repair", "--store", store)
+    assert result.exit_code == 8
+    assert "rows of smf119_zert_detail of 2026-03-" in result.stderr
+    assert "loads 1: not restored; the file of load 1 does not exist any more" in result.stderr
+    assert "--take-out gives up their rows" in result.stderr
+    result = run("store", "repair", "--take-out", "--store", store)
+    assert (result.exit_code, "lost, the file was taken out" in result.stderr) == (4, True)
+    assert 0 < _count(store) < before

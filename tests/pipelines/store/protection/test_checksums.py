@@ -32,8 +32,9 @@ from zscope.pipelines.store.commits import (
     read_commit,
     read_state,
 )
+from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import DamagedStoreError, Folder, StoreError, existing_store
-from zscope.pipelines.store.maintenance import check_store, compact
+from zscope.pipelines.store.maintenance import compact
 from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:

@@ -1,15 +1,17 @@
-"""Maintain the store: compact, expire, check, rebuild the catalogue."""
+"""Maintain the store: compact, expire, check, repair, rebuild the catalogue."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path as PathType
 from typing import TYPE_CHECKING
 
 import click
 
 from zscope.app.cli.exits import ExitCode, print_message
 from zscope.app.cli.publishing import publish_if_set
+from zscope.app.cli.repairing import describe_repair, not_restored
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Maintain the store: compact, expire, check, rebuild.
+    """Maintain the store: compact, expire, check, repair, rebuild.
 
     \b
     Examples:
@@ -112,8 +114,14 @@ def expire_command(*, kept_days: int, dry_run: bool, store: Path, settings: Sett
     help="Also read the store from its first commit, and decode and count all rows. Takes about as long as "
     "an export.",
 )  # fmt: skip
+@click.option(
+    "--record", is_flag=True,
+    help="Record the result in the store, as the nightly batch does: metric store_check has it, and nothing "
+    "is read from tables with damaged files.",
+)  # fmt: skip
 @store_option
-def check_command(*, deep: bool, store: Path) -> None:
+@settings_option
+def check_command(*, deep: bool, record: bool, store: Path, settings: Settings) -> None:
     """Compare every file and commit with its checksum, and the commits with each other.
 
     Other commands check only what is cheap: the commits that they read, and that the last one is there.
@@ -122,10 +130,14 @@ def check_command(*, deep: bool, store: Path) -> None:
     Examples:
       zscope store check
       zscope store check --deep
+      zscope store check --record
     """
+    from zscope.pipelines.store.file_checks import check_all, check_store
     from zscope.pipelines.store.folder import existing_store
-    from zscope.pipelines.store.maintenance import check_store
 
+    if record:
+        with _changing(store, settings) as (folder, state):
+            check_all(folder, state)
     with store_errors():
         totals = check_store(existing_store(store), deep=deep)
     print_message(
@@ -138,6 +150,45 @@ def check_command(*, deep: bool, store: Path) -> None:
             "earlier version of zscope wrote them; changes of the newest of them are noticed after the "
             "next commit"
         )
+
+
+@command.command("repair")
+@click.option(
+    "--backup", metavar="DIR", type=click.Path(path_type=PathType, exists=True, file_okay=False),
+    help="A copy of the store, from which files are restored.",
+)  # fmt: skip
+@click.option(
+    "--take-out", is_flag=True,
+    help="Take damaged files out of the store if their rows cannot be restored. These rows are lost; those "
+    "of other files can be read again.",
+)  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Report what would be done, and change nothing.")
+@store_option
+@settings_option
+def repair_command(
+    *, backup: Path | None, take_out: bool, dry_run: bool, store: Path, settings: Settings
+) -> int:
+    """Restore the rows of damaged files.
+
+    Compares every file with its checksum. A damaged file is restored from the backup. Without one, the loads
+    that have rows in it are removed and loaded again from their files, if these have not changed.
+
+    \b
+    Examples:
+      zscope store repair --dry-run
+      zscope store repair --backup /backup/zscope
+      zscope store repair --take-out
+    """
+    from zscope.app.cli.input_options import input_errors
+    from zscope.pipelines.ingest.repair import repair_store
+
+    with input_errors(), store_errors():
+        done = repair_store(store, settings, print_message, backup=backup, take_out=take_out, dry_run=dry_run)
+    for line in describe_repair(done, dry_run=dry_run):
+        print_message(line)
+    if not_restored(done):
+        return ExitCode.REFUSED
+    return ExitCode.WARNINGS if done.taken_out else ExitCode.OK
 
 
 @command.command("rebuild")

@@ -28,7 +28,12 @@ from zscope.app.cli.nightly.night import (
 )
 from zscope.app.cli.nightly.night_report import NightReport, StepReport, write_reports
 from zscope.app.cli.nightly.settings_file import NIGHTLY_FOLDER, sections_in_file
-from zscope.app.cli.nightly.store_steps import expire_old_days, publish_tables, validate_new_loads
+from zscope.app.cli.nightly.store_steps import (
+    check_files,
+    expire_old_days,
+    publish_tables,
+    validate_new_loads,
+)
 from zscope.app.cli.store_option import store_errors
 
 if TYPE_CHECKING:
@@ -54,6 +59,7 @@ STEPS = (
     NightStep("files", put_files_away, needs=("load",)),
     NightStep("validate", validate_new_loads),
     NightStep("expire", expire_old_days),
+    NightStep("check", check_files),
     NightStep("publish", publish_tables, needs=("load", "validate")),
     NightStep("report", write_night_report, needs=("load", "validate")),
     NightStep("export", export_all, needs=("load", "validate")),

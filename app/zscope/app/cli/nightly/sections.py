@@ -203,6 +203,15 @@ class ExpireSection(Declared, frozen=True, kw_only=True):
     ]
 
 
+class CheckSection(Declared, frozen=True, kw_only=True):
+    """Compare a part of the files of the store with their checksums, within a week all."""
+
+    budget_s: Annotated[
+        Seconds,
+        key("Seconds for the comparison, which continues in the next night.", "60"),
+    ] = 60
+
+
 class PublishSection(Declared, frozen=True, kw_only=True):
     """Publish the tables as Iceberg tables, without writing their data again."""
 

@@ -10,6 +10,7 @@ from msgspec import Meta
 from msgspec.structs import fields
 
 from zscope.app.cli.nightly.sections import (
+    CheckSection,
     ExpireSection,
     ExportSection,
     FilesSection,
@@ -69,6 +70,7 @@ class NightlySettings(Declared, frozen=True, kw_only=True):
     files: FilesSection | None = None
     validate: ValidateSection | None = None
     expire: ExpireSection | None = None
+    check: CheckSection | None = None
     publish: PublishSection | None = None
     report: NightReportSection | None = None
     export: tuple[ExportSection, ...] = ()

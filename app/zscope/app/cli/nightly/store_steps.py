@@ -1,4 +1,4 @@
-"""The steps that work on the store: validate the new loads, remove old days, publish the tables."""
+"""The steps that work on the store: validate new loads, remove old days, check files, publish tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from zscope.app.cli.nightly.sections import ExpireSection, PublishSection, ValidateSection
+    from zscope.app.cli.nightly.sections import (
+        CheckSection,
+        ExpireSection,
+        PublishSection,
+        ValidateSection,
+    )
     from zscope.pipelines.store.commits import State
 
 _SHOWN = 20
@@ -117,6 +122,44 @@ def _newest_day(state: State) -> str:
     tables = set(data_tables())
     days = (file.each_day[-1] for file in state.files.values() if file.table in tables)
     return max((day for day in days if day), default="")
+
+
+def check_files(night: Night, section: CheckSection) -> StepResult:
+    """Compare a part of the files with their checksums; damage of an earlier night is reported again."""
+    from zscope.pipelines.store.catalogue import publish_catalogue
+    from zscope.pipelines.store.catalogue_file import catalogue_problem
+    from zscope.pipelines.store.commits import read_state
+    from zscope.pipelines.store.file_checks import check_part, damage_text
+    from zscope.pipelines.store.folder import existing_store
+    from zscope.pipelines.store.transaction import changing
+
+    with store_errors():
+        folder = existing_store(night.store)
+        if night.dry_run:
+            files = len(read_state(folder).files)
+            text = f"a part of {files:,} files would be compared with their checksums"
+            return StepResult(code=ExitCode.OK, text=text)
+        with changing(folder, night.store_settings, night.notify) as state:
+            if problem := catalogue_problem(folder):
+                publish_catalogue(folder, state, anew=True)
+                night.notify(f"{folder.catalogue}: {problem}; it was built again")
+            done = check_part(folder, state, section.budget_s)
+            damaged, text = dict(state.damaged) | done.damaged, damage_text(state)
+    size = f"{done.bytes / 1e6:,.1f} MB"
+    checked = f"{len(done.checked):,} of {done.files:,} files were compared and are unchanged, {size}"
+    late = f"; {done.left:,} others have to wait for the next night" if done.left else ""
+    if not text and done.damaged:
+        text = f"{len(done.damaged):,} damaged files of stored steps are computed again"
+    return StepResult(
+        code=ExitCode.REFUSED if damaged else ExitCode.OK,
+        text="; ".join(filter(None, (text, checked + late))),
+        details=tuple(f"{path}: {problem}" for path, problem in damaged.items())[:_SHOWN],
+        counts={
+            "files": done.files, "checked": len(done.checked), "bytes": done.bytes, "damaged": len(damaged),
+            "left": done.left,
+        },
+        items=tuple({"path": path, "problem": problem} for path, problem in damaged.items()),
+    )  # fmt: skip
 
 
 def publish_tables(night: Night, section: PublishSection) -> StepResult:

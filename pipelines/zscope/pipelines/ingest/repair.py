@@ -1,0 +1,244 @@
+"""Restore the rows of damaged files: from a backup, from the files that they were loaded from, or not at all.
+
+The rows of a stored step are computed again. A damaged file of a table comes from a backup if that has the
+same file. Otherwise all loads with rows in it are removed and loaded again, if their files are still there
+and have not changed. What can be restored in neither way stays damaged, or is taken out on request.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zscope.pipelines.ingest.load import ingest
+from zscope.pipelines.ingest.options_and_outcomes import IngestOptions, row_selection
+from zscope.pipelines.store.commits import REPAIR, Commit, append
+from zscope.pipelines.store.file_checks import check_all, find_damage
+from zscope.pipelines.store.folder import digest_of_file, existing_store, fsync_all, temporary_path
+from zscope.pipelines.store.remove import files_without
+from zscope.pipelines.store.transaction import changing, commit_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from zscope.pipelines.ingest.options_and_outcomes import IngestReport
+    from zscope.pipelines.settings import Settings
+    from zscope.pipelines.store.commits import DataFile, Load, State
+    from zscope.pipelines.store.folder import Folder
+
+
+@dataclass(frozen=True, slots=True)
+class LostRows:
+    """Rows of a damaged file that cannot be restored."""
+
+    path: str
+    """The file, relative to the data folder of the store."""
+    table: str
+    first_day: str | None
+    last_day: str | None
+    rows: int
+    loads: Mapping[int, int]
+    """Number of rows by load."""
+    why: str
+    """Why they cannot be restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """What can be done about the damaged files of a store."""
+
+    damaged: Mapping[str, str]
+    """All damaged files, and what is wrong with each."""
+    computed_again: tuple[str, ...]
+    """Files with rows of stored steps."""
+    from_backup: tuple[str, ...]
+    """Files of which the backup has the same."""
+    reloaded: tuple[Load, ...]
+    """Loads that are removed and loaded again from their files."""
+    lost: tuple[LostRows, ...]
+    """What can be restored in neither way."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """What was done."""
+
+    plan: RepairPlan
+    taken_out: bool
+    """Whether the files with lost rows were taken out of the store."""
+    reports: tuple[IngestReport, ...] = ()
+    """Of the files that were loaded again."""
+
+
+def repair_store(
+    store: Path,
+    settings: Settings,
+    notify: Callable[[str], None],
+    *,
+    backup: Path | None = None,
+    take_out: bool = False,
+    dry_run: bool = False,
+) -> RepairResult:
+    """Compare all files with their checksums, and restore the damaged ones as far as that is possible.
+
+    A backup is a copy of the store. With `take_out`, damaged files that cannot be restored are removed.
+    """
+    folder = existing_store(store)
+    with changing(folder, settings, notify) as state:
+        plan = _plan(folder, state, backup)
+        if dry_run:
+            return RepairResult(plan, taken_out=False)
+        for path in plan.from_backup:
+            assert backup is not None, "the plan has files of it"
+            _restore(backup / "data" / path, folder.data / path)
+        check_all(folder, state)
+        gone = [lost.path for lost in plan.lost] if take_out else []
+        _take_out(folder, state, plan.reloaded, gone)
+    reports = tuple(_load_again(store, settings, notify, plan))
+    with changing(folder, settings, notify) as state:
+        _name_new_loads(folder, state)
+    return RepairResult(plan, taken_out=bool(gone), reports=reports)
+
+
+def _plan(folder: Folder, state: State, backup: Path | None) -> RepairPlan:
+    damaged = find_damage(folder, state)
+    files = [state.files[path] for path in damaged if path in state.files]
+    from_backup = [file for file in files if backup and _is_same(backup / "data" / file.path, file.digest)]
+    problems: dict[int, str] = {}
+    reloaded: dict[int, Load] = {}
+    lost: list[LostRows] = []
+    for file in files:
+        if file in from_backup:
+            continue
+        for load in file.loads:
+            if load not in problems:
+                problems[load] = _reload_problem(state.loads[load], state)
+        if why := next((problems[load] for load in file.loads if problems[load]), ""):
+            lost.append(_lost(file, why))
+        elif file.loads:
+            reloaded |= {load: state.loads[load] for load in file.loads}
+        else:
+            lost.append(_lost(file, "its rows are of no load"))
+    return RepairPlan(
+        damaged=damaged,
+        computed_again=tuple(path for path in damaged if path in state.summaries),
+        from_backup=tuple(file.path for file in from_backup),
+        reloaded=tuple(reloaded[load] for load in sorted(reloaded)),
+        lost=tuple(lost),
+    )
+
+
+def _lost(file: DataFile, why: str) -> LostRows:
+    days = [day for day in file.each_day if day]
+    return LostRows(
+        file.path, file.table, min(days, default=None), max(days, default=None), file.rows, file.loads, why
+    )
+
+
+def _is_same(path: Path, digest: str) -> bool:
+    try:
+        return digest_of_file(path) == digest
+    except OSError:
+        return False
+
+
+def _reload_problem(load: Load, state: State) -> str:
+    """Return why a load cannot be loaded again from its file; nothing if it can."""
+    if load.selection != IngestOptions(selection=row_selection(None)).selection_key:
+        return f"load {load.load_id} was loaded with a selection or options ({load.selection})"
+    if load.begun_at or any(
+        load.load_id in other.duplicates_of and other.begun_at for other in state.live_loads
+    ):
+        return f"load {load.load_id} has a part of a file that has grown"
+    if (path := _source(load)) is None:
+        return f"the file of load {load.load_id} does not exist any more ({load.file})"
+    if not _is_same(path, load.outer_digest or load.content_digest):
+        return f"the file of load {load.load_id} has other content now ({load.file})"
+    return ""
+
+
+def _source(load: Load) -> Path | None:
+    """Return the file of a load, or the archive that it is a member of."""
+    path = Path(load.file)
+    return next((each for each in (path, *path.parents) if each.is_file()), None)
+
+
+def _restore(source: Path, target: Path) -> None:
+    """Put the file of a backup in the place of a damaged one, completely or not at all."""
+    temporary = temporary_path(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, temporary)
+        fsync_all([temporary])
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    fsync_all([target.parent])
+
+
+def _take_out(folder: Folder, state: State, loads: Iterable[Load], gone: Collection[str]) -> None:
+    """Remove loads that are loaded again, and files whose rows are lost, in one commit."""
+    removed = {load.load_id for load in loads}
+    if not removed and not gone:
+        return
+    damaged = [
+        path for path, file in state.files.items() if path in state.damaged and _has_only(file, removed)
+    ]
+    without = files_without(folder, state, removed, {*damaged, *gone})
+    commit_files(
+        folder,
+        state,
+        without.rewritten,
+        lambda files: Commit(REPAIR, adds=files, drops=without.drops, removed=tuple(sorted(removed))),
+    )
+
+
+def _name_new_loads(folder: Folder, state: State) -> None:
+    """Let loads that omitted records of a removed load name the one that has them now.
+
+    If its file was not loaded again, they can be loaded again themselves, to have these records. The same is
+    done after a repair that was interrupted.
+    """
+    by_content = {load.content_digest: load.load_id for load in state.live_loads}
+    replaced = {number for load in state.live_loads for number in load.replaces}
+    gone = {
+        number: by_content.get(state.loads[number].content_digest)
+        for load in state.live_loads
+        for number in load.duplicates_of
+        if number in state.removed - replaced
+    }
+    changed, reopened = [], []
+    for load in state.live_loads:
+        names = {number: gone.get(number, number) for number in load.duplicates_of}
+        if None in names.values() and load.load_id not in state.reopened:
+            reopened.append(load.load_id)
+        known = {names[old] or old: count for old, count in load.duplicates_of.items()}
+        if known != load.duplicates_of:
+            changed.append(replace(load, duplicates_of=known))
+    if changed or reopened:
+        append(folder, state, Commit(REPAIR, loads=tuple(changed), reopened=tuple(reopened)))
+
+
+def _has_only(file: DataFile, loads: Collection[int]) -> bool:
+    """Whether all rows of a file are of these loads."""
+    return bool(file.loads) and file.loads.keys() <= set(loads)
+
+
+def _load_again(
+    store: Path, settings: Settings, notify: Callable[[str], None], plan: RepairPlan
+) -> Iterable[IngestReport]:
+    """Load the files of removed loads, with the time zones that they were loaded with."""
+    by_zones: dict[frozenset[tuple[str, str]], list[Load]] = defaultdict(list)
+    for load in plan.reloaded:
+        by_zones[frozenset(load.zones.items())].append(load)
+    for zones, loads in by_zones.items():
+        options = IngestOptions(
+            selection=row_selection(None),
+            settings=settings.merge([f"{system.rpartition('.')[2]}={zone}" for system, zone in zones]),
+            notify=notify,
+        )
+        sources = dict.fromkeys(source for load in loads if (source := _source(load)))
+        yield ingest(store, list(sources), options)
