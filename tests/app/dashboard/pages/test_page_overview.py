@@ -145,6 +145,20 @@ def test_filters_of_the_address_narrow_it(drawn_page: Open, world: Path) -> None
     assert "Not filtered by port" in words(page)
 
 
+def test_the_cost_of_systems_stays_where_a_port_is_chosen(drawn_page: Open, world: Path) -> None:
+    """A port has no cost of its own in it: the tile keeps that of the systems, and the page says so."""
+    page = drawn_page("overview", world, {"system": "CLI1", "port": "443"})
+    [tile] = [metric for metric in page.metric if metric.label == "TLS CPU cost, a day"]
+    [high] = _asked(
+        world,
+        "SELECT high_cpu_s_per_day FROM tls_price "
+        "WHERE shared_by = 'system' AND part = 'TLS' AND system = 'CLI1'",
+    )
+    assert tile.value == f"≤ {amount(high, 's')}"
+    assert "443" not in tile.help
+    assert "Not filtered by port" in words(page)
+
+
 def test_an_empty_store_shows_how_to_start(drawn_page: Open, empty: Path) -> None:
     page = drawn_page("overview", empty)
     for command in ("zscope ingest", "zscope demo", "zscope generate world"):

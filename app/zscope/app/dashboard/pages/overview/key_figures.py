@@ -17,6 +17,8 @@ from zscope.app.dashboard.protection_records import (
 from zscope.app.dashboard.tiles import MetricFigure
 from zscope.app.dashboard.time_axis import drawn_at, span
 from zscope.app.figures.evidence import COUNTED, SIGNS, evidence_of
+from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_rows import figure_rows
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -54,16 +56,12 @@ class KeyFigure:
 
 def cost(data: PageData) -> KeyFigure:
     """Return what TLS costs all systems together: the sum of their bounds."""
-    title, name = "TLS CPU cost, a day", "tls_price"
-    where = "shared_by = 'system' AND part = 'TLS' AND high_cpu_s_per_day IS NOT NULL"
-    [row] = data.found(
-        name,
-        "SELECT count(*) AS systems, sum(high_cpu_s_per_day) AS high, sum(low_cpu_s_per_day) AS low "
-        "FROM found",
-        where=where,
-    ).to_pylist()
-    if not row["systems"]:
+    title, figure = "TLS CPU cost, a day", declared_figures()["price-in-all"]
+    found = figure_rows(data, figure, {})
+    if not found.rows or not found.rows[0]["known"]:
         return KeyFigure(title=title, shown="n/a", words="Needs zERT records and CPU time of the same time.")
+    [row] = found.rows
+    where = f"{figure.where} AND high_cpu_s_per_day IS NOT NULL"
     days = data.found(
         "tls_price_day",
         "SELECT day, if(count(*) = count(high_cpu_s_per_day), sum(high_cpu_s_per_day), NULL) AS high "
@@ -71,12 +69,12 @@ def cost(data: PageData) -> KeyFigure:
     )  # fmt: skip
     return KeyFigure(
         title=title,
-        shown=between(amount(row["low"], "s"), amount(row["high"], "s")),
+        shown=between(amount(row["low_cpu_s_per_day"], "s"), amount(row["high_cpu_s_per_day"], "s")),
         words="CPU time of general-purpose processors: the sum over the systems with a known cost.",
-        note=replace(evidence_of(data, name, where), sources=()).words,
+        note=replace(found.evidence, sources=()).words if found.evidence else "",
         trend=_trend(days, "day", "high"),
-        without_effect=data.without_effect(name),
-        source=MetricFigure(name, "sum(high_cpu_s_per_day)", (), where),
+        without_effect=found.ignored,
+        source=MetricFigure(figure.metric, "sum(high_cpu_s_per_day)", (), where),
         quantity="TLS cost",
     )
 

@@ -84,9 +84,10 @@ def _scope(data: PageData) -> None:
 def _tiles(data: PageData) -> None:
     figures = [key_figure(data) for key_figure in _KEY_FIGURES]
     for place, figure in zip(tile_places(len(figures)), figures, strict=True):
+        ignored = [name for name in data.filters.chosen() if name in figure.without_effect]
         tile(
             place,
-            data,
+            data.without_filters(ignored),
             figure.title,
             figure.shown,
             figure.source,
