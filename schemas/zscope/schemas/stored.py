@@ -40,7 +40,7 @@ DAY = pa.field(
         "Conditions on it avoid reading the files of other days."
     },
 )
-"""Partition column: part of the path, not of the files."""
+"""Column of every file, and the value in the path of a file of one day."""
 BASIS = pa.field(
     "basis",
     pa.dictionary(pa.int32(), pa.string()),

@@ -15,7 +15,14 @@ from tests.pipelines.stores import rewrite_commits
 from zscope.pipelines.iceberg import iceberg_columns, publish
 from zscope.pipelines.store.commits import Commit, Load, read_state
 from zscope.pipelines.store.folder import Folder, digest_of_file, existing_store, make_store, partition
-from zscope.pipelines.store.parquet_files import Part, StagedFile, parquet_schema, schema_digest, time_column
+from zscope.pipelines.store.parquet_files import (
+    Part,
+    StagedFile,
+    file_schema,
+    parquet_schema,
+    schema_digest,
+    time_column,
+)
 from zscope.pipelines.store.transaction import commit_files
 
 if TYPE_CHECKING:
@@ -72,7 +79,7 @@ def add_load(store: Path, tables: Sequence[str] = TABLES, days: Sequence[str] = 
     for number, (table, day) in enumerate((table, day) for table in tables for day in days):
         dated = day if time_column(table) else None
         place = folder.stage / partition(table, dated)
-        part = Part(place / f"{load_id:08}-{number}.parquet", table, dated, parquet_schema(table))
+        part = Part(place / f"{load_id:08}-{number}.parquet", table, dated, file_schema(table))
         part.write(synthetic_rows(table, load_id, day, rows))
         staged.append(part.close())
     now = datetime.now(UTC).isoformat()

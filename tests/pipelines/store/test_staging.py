@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from zscope.pipelines.store import parquet_files
-from zscope.pipelines.store.parquet_files import Stage, parquet_schema
+from zscope.pipelines.store.parquet_files import Stage, file_schema, parquet_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ def read(files: list[StagedFile]) -> dict[str | None, list[int]]:
     found: dict[str | None, list[int]] = {}
     for file in sorted(files, key=lambda file: file.path):
         table = pq.read_table(file.path, partitioning=None)
-        assert table.schema.equals(parquet_schema(TABLE), check_metadata=True)
+        assert table.schema.equals(file_schema(TABLE), check_metadata=True)
         assert (table.num_rows, file.path.stat().st_size) == (file.rows, file.bytes)
         found.setdefault(file.day, []).extend(table["record_no"].to_pylist())
     return found

@@ -28,7 +28,13 @@ from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
 from zscope.pipelines.store.history import HISTORY_SCHEMAS
 from zscope.pipelines.store.maintenance import compact
-from zscope.pipelines.store.parquet_files import Part, parquet_schema, parquet_tables, schema_digest
+from zscope.pipelines.store.parquet_files import (
+    Part,
+    file_schema,
+    parquet_schema,
+    parquet_tables,
+    schema_digest,
+)
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.stored_columns import column_sql, in_current_columns
 from zscope.pipelines.store.transaction import changing
@@ -140,11 +146,11 @@ def extreme_rows(table: str) -> pa.RecordBatch:
 def test_the_least_and_greatest_numbers_are_stored_exactly(table: str, tmp_path: Path) -> None:
     rows = extreme_rows(table)
     clocks = Clocks(Zones(), Issues(), "file", code_page())
-    part = Part(tmp_path / "part.parquet", table, None, parquet_schema(table))
+    part = Part(tmp_path / "part.parquet", table, None, file_schema(table))
     part.write(pa.Table.from_batches([stored_rows(table, rows, 7, clocks)]))
     part.close()
     back = pq.read_table(tmp_path / "part.parquet", partitioning=None)
-    assert back.schema.equals(parquet_schema(table))
+    assert back.schema.equals(file_schema(table))
     assert back["load_id"].to_pylist() == [7, 7]
     assert back.select(rows.schema.names).to_pylist() == rows.to_pylist()
 
@@ -303,7 +309,7 @@ def test_removing_a_load_from_an_older_store(sample_store: Path, copied_store: P
     rewritten = [file for file in files if file.schema != OLDER]
     assert rewritten
     for file in files:
-        wanted = older_schema(file.table) if file.schema == OLDER else parquet_schema(file.table)
+        wanted = older_schema(file.table) if file.schema == OLDER else file_schema(file.table)
         types = [*wanted.types, DAY.type] if file.days else wanted.types
         assert pq.read_schema(folder.data / file.path).types == types
         assert file.schema in {OLDER, schema_digest(file.table)}

@@ -29,8 +29,8 @@ from zscope.pipelines.store.parquet_files import (
     ISSUE_TABLE,
     Part,
     data_tables,
+    file_schema,
     numbered_rows,
-    parquet_schema,
     with_load_id,
 )
 from zscope.pipelines.store.remove import StoreWithoutLoad, files_without
@@ -366,7 +366,7 @@ def _staged_issues(settled: Sequence[Settlement], work: Path) -> list[StagedFile
         return []
     day = settled[0].candidate.started_utc.date().isoformat()
     path = work / partition(ISSUE_TABLE, day) / f"{settled[0].load.load_id:08}-issues.parquet"
-    part = Part(path, ISSUE_TABLE, day, parquet_schema(ISSUE_TABLE))
+    part = Part(path, ISSUE_TABLE, day, file_schema(ISSUE_TABLE))
     part.write(pa.concat_tables(rows).unify_dictionaries())
     return [part.close()]
 

@@ -32,7 +32,7 @@ from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.store.commits import Commit, append
 from zscope.pipelines.store.file_checks import require_intact
 from zscope.pipelines.store.folder import partition, write_atomically
-from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE, Part, parquet_schema
+from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE, Part, file_schema, parquet_schema
 from zscope.pipelines.store.stored_columns import in_current_columns
 from zscope.pipelines.store.transaction import commit_files
 from zscope.schemas.arrow import UTC as UTC_TYPE
@@ -347,9 +347,9 @@ def record_input_issues(folder: Folder, state: State, outcomes: Sequence[FileOut
         append(folder, state, Commit("inputs", drops=dropped))
         return
     name = f"i{state.number + 1:08}.parquet"
-    schema = parquet_schema(INPUT_ISSUE_TABLE)
-    part = Part(folder.stage / partition(INPUT_ISSUE_TABLE, None) / name, INPUT_ISSUE_TABLE, None, schema)
-    part.write(pa.Table.from_pylist(after, schema))
+    place = folder.stage / partition(INPUT_ISSUE_TABLE, None) / name
+    part = Part(place, INPUT_ISSUE_TABLE, None, file_schema(INPUT_ISSUE_TABLE))
+    part.write(pa.Table.from_pylist(after, parquet_schema(INPUT_ISSUE_TABLE)))
     commit_files(
         folder, state, [part.close()],
         lambda files: Commit("inputs", adds=files, drops=dropped),

@@ -216,15 +216,15 @@ def data_problem(folder: Folder, file: DataFile, *, deep: bool = False) -> str:
 def _rows_problem(parquet: pq.ParquetFile, file: DataFile) -> str:
     """Decode all rows, and compare their numbers by load and by day."""
     loads: Counter[int] = Counter()
-    days: Counter[str] = Counter()
+    days: Counter[str | None] = Counter()
     for batch in parquet.iter_batches():
         if LOAD_ID.name in batch.schema.names:
             loads.update(_counted(batch[LOAD_ID.name]))
         if DAY.name in batch.schema.names:
-            days.update({str(day): rows for day, rows in _counted(batch[DAY.name]).items()})
+            days.update({day and str(day): rows for day, rows in _counted(batch[DAY.name]).items()})
     if loads and file.loads and loads != Counter(file.loads):
         return f"has rows of loads {dict(loads)} instead of {file.loads}"
-    if file.days and days != Counter(file.days):
+    if days and days != {day: file.rows_on(day) for day in file.each_day}:
         return "has other numbers of rows by day"
     return ""
 

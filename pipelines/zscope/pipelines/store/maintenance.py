@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,9 @@ from zscope.pipelines.store.parquet_files import (
     ROW_GROUP_ROWS,
     VALIDATION_TABLE,
     Part,
-    parquet_schema,
+    file_schema,
     schema_digest,
+    with_day,
 )
 from zscope.pipelines.store.remove import KeepRows, rewrite_file
 from zscope.pipelines.store.stored_columns import in_current_columns, rewritten_schema
@@ -29,6 +30,7 @@ from zscope.schemas.stored import DAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from datetime import date
     from pathlib import Path
 
     import numpy as np
@@ -148,11 +150,9 @@ def _merge(folder: Folder, name: str, files: list[DataFile]) -> StagedFile:
     days = sorted({day for file in files for day in file.each_day if day})
     ordered = sorted(files, key=lambda file: (file.each_day[0] or "", file.path))
     schema = rewritten_schema(table, (pq.read_schema(folder.data / file.path) for file in ordered))
-    # A file of several days keeps its column when all but one of them have expired.
-    of_days = len(days) > 1 or DAY.name in schema.names
+    # A file of several days stays one of its month when all but one of them have expired.
+    of_days = len(days) > 1 or any(file.days for file in files)
     day = None if of_days else files[0].each_day[0]
-    if of_days and DAY.name not in schema.names:
-        schema = schema.append(DAY)
     part = Part(folder.stage / partition(table, day, days if of_days else ()) / name, table, day, schema)
     waiting: list[pa.Table] = []
 
@@ -162,8 +162,7 @@ def _merge(folder: Folder, name: str, files: list[DataFile]) -> StagedFile:
 
     for file in ordered:
         for rows in _row_groups(folder, file):
-            dated = _with_day(rows, file.day) if of_days and file.day else rows
-            waiting.append(in_current_columns(dated, schema))
+            waiting.append(in_current_columns(with_day(rows, file.day), schema))
             if sum(group.num_rows for group in waiting) >= ROW_GROUP_ROWS:
                 write()
         if sum(group.num_rows for group in waiting) >= DAY_GROUP_ROWS:
@@ -177,11 +176,6 @@ def _row_groups(folder: Folder, data_file: DataFile) -> Iterator[pa.Table]:
     with pq.ParquetFile(folder.data / data_file.path) as file:
         for index in range(file.num_row_groups):
             yield file.read_row_group(index)
-
-
-def _with_day(rows: pa.Table, day: str) -> pa.Table:
-    value = pa.scalar(date.fromisoformat(day), DAY.type)
-    return rows.append_column(DAY, pa.repeat(value, rows.num_rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +252,7 @@ def record_validation(
     day = datetime.now(UTC).date().isoformat()
     with changing(folder, settings, notify) as state:
         name = f"v{state.number + 1:08}.parquet"
-        schema = parquet_schema(VALIDATION_TABLE)
+        schema = file_schema(VALIDATION_TABLE)
         part = Part(folder.stage / partition(VALIDATION_TABLE, day) / name, VALIDATION_TABLE, day, schema)
-        part.write(results.cast(schema))
+        part.write(with_day(results, day).cast(schema))
         commit_files(folder, state, [part.close()], lambda files: Commit("validate", adds=files))

@@ -12,6 +12,7 @@ from collections import Counter, OrderedDict, defaultdict
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -72,6 +73,12 @@ def parquet_schema(table: str) -> pa.Schema:
     return _INTERNAL[table][1] if table in _INTERNAL else stored_schema(table)
 
 
+@cache
+def file_schema(table: str) -> pa.Schema:
+    """Return the columns of the files of a table: those of its rows, and the day of their partition."""
+    return parquet_schema(table).append(DAY)
+
+
 def table_description(table: str) -> str:
     """Return what a row of a table stands for."""
     return _INTERNAL[table][0] if table in _INTERNAL else table_meaning(table)
@@ -84,8 +91,8 @@ def time_column(table: str) -> str | None:
 
 @cache
 def schema_digest(table: str) -> str:
-    """Return a digest of the columns and types of a table in this version."""
-    columns = ",".join(f"{field.name}:{field.type}" for field in parquet_schema(table))
+    """Return a digest of the columns and types of the files of a table in this version."""
+    columns = ",".join(f"{field.name}:{field.type}" for field in file_schema(table))
     return hashlib.sha256(columns.encode()).hexdigest()[:12]
 
 
@@ -136,7 +143,7 @@ class StagedFile:
 class Part:
     """A file that is being written; used by one thread at a time.
 
-    If its schema has the column `day`, it can have rows of several days.
+    Without a day it can have rows of several days, or rows without one: their column `day` says which.
     """
 
     path: Path
@@ -150,18 +157,19 @@ class Part:
     _writer: pq.ParquetWriter | None = field(default=None, init=False)
 
     def write(self, rows: pa.Table) -> None:
-        """Write rows as one row group, sorted by time."""
+        """Write rows as one row group, sorted by time; without a column `day` they are of the file's day."""
         if self._writer is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = open_writer(self.path, self.schema)
+        rows = with_day(rows, self.day)
         clock = time_column(self.table)
         self._writer.write_table(sorted_by_time(rows, clock), row_group_size=rows.num_rows)
         self.rows += rows.num_rows
         if clock:
             span = pc.min_max(rows[clock]).as_py()
             self._times += [time for time in span.values() if time is not None]
-        if DAY.name in self.schema.names:
-            for each in pc.value_counts(rows[DAY.name]).to_pylist():
+        if self.day is None:
+            for each in pc.value_counts(rows[DAY.name].drop_null()).to_pylist():
                 self._days[each["values"].isoformat()] += each["counts"]
         if LOAD_ID.name in self.schema.names:
             self._loads.update(rows_by_load(rows))
@@ -184,6 +192,14 @@ class Part:
         if self._writer:
             with suppress(OSError):
                 self._writer.close()
+
+
+def with_day(rows: pa.Table, day: str | None) -> pa.Table:
+    """Return rows with the column `day`: their own, or the day of their file."""
+    if DAY.name in rows.column_names:
+        return rows
+    value = pa.scalar(day and date.fromisoformat(day), DAY.type)
+    return rows.append_column(DAY, pa.repeat(value, rows.num_rows))
 
 
 def rows_by_load(rows: pa.Table) -> dict[int, int]:
@@ -230,10 +246,11 @@ def numbered_rows(rows: Rows, load_id: int) -> Rows:
 
 
 def rows_in(files: Iterable[StagedFile]) -> Iterator[TableRows]:
-    """Yield the rows of staged files."""
+    """Yield the rows of staged files as they were added, without the column `day`."""
     for file in files:
         with pq.ParquetFile(file.path) as source:
-            yield from ((file.table, batch) for batch in source.iter_batches())
+            columns = [name for name in source.schema_arrow.names if name != DAY.name]
+            yield from ((file.table, batch) for batch in source.iter_batches(columns=columns))
 
 
 def with_load_id(file: StagedFile, load_id: int) -> StagedFile:
@@ -381,7 +398,7 @@ class Stage:
         self._count += 1
         table, day = place
         path = self._folder / partition(table, day) / f"{self._names}-{self._count}.parquet"
-        return Part(path, table, day, parquet_schema(table))
+        return Part(path, table, day, file_schema(table))
 
     def _collect(self, wait_for: int) -> None:
         """Collect the files whose row group is written; wait for at least this many."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from zscope.pipelines.store.commits import Commit, DataFile, State
 from zscope.pipelines.store.file_checks import require_intact
 from zscope.pipelines.store.folder import Folder, StoreError, partition
-from zscope.pipelines.store.parquet_files import Part, StagedFile
+from zscope.pipelines.store.parquet_files import Part, StagedFile, with_day
 from zscope.pipelines.store.stored_columns import in_current_columns, rewritten_schema
 from zscope.pipelines.store.transaction import commit_files
 from zscope.schemas.stored import LOAD_ID
@@ -60,7 +60,7 @@ def rewrite_rows(
                 changed = change(rows, first)
                 first += rows.num_rows
                 if changed.num_rows:
-                    part.write(in_current_columns(changed, part.schema))
+                    part.write(in_current_columns(with_day(changed, day), part.schema))
         except BaseException:
             part.abandon()
             raise

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from zscope.pipelines.store.parquet_files import parquet_schema
+from zscope.pipelines.store.parquet_files import file_schema
 from zscope.schemas.arrow import duckdb_type
-from zscope.schemas.stored import DAY, DIGEST, GREATEST_INTEGER
+from zscope.schemas.stored import DIGEST, GREATEST_INTEGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,17 +40,13 @@ def stored_values(values: pa.Array, field: pa.Field) -> pa.Array:
 def rewritten_schema(table: str, sources: Iterable[pa.Schema]) -> pa.Schema:
     """Return the columns for writing rows of files again.
 
-    A required column can be null if a file does not have it, or has nulls for rows that did not. A file of
-    several days has the column `day`.
+    A required column can be null if a file does not have it, or has nulls for rows that did not.
     """
-    required = {field.name for field in parquet_schema(table) if not field.nullable}
-    of_days = False
+    required = {field.name for field in file_schema(table) if not field.nullable}
     for source in sources:
         required &= {field.name for field in source if not field.nullable}
-        of_days |= DAY.name in source.names
-    fields = [field.with_nullable(field.name not in required) for field in parquet_schema(table)]
-    fields += [DAY] if of_days else []
-    return pa.schema(fields, parquet_schema(table).metadata)
+    fields = [field.with_nullable(field.name not in required) for field in file_schema(table)]
+    return pa.schema(fields, file_schema(table).metadata)
 
 
 def in_current_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
