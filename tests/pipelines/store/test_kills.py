@@ -70,6 +70,8 @@ def test_writer_killed_at_any_operation_on_files_leaves_nothing_or_all(
     places = [where for where, _ in states]
     assert any(place.startswith("os.link /.stage/commit-") for place in places)
     assert any(place.startswith("os.rename /.zscope.duckdb.") for place in places)
+    assert any(place.startswith("os.link /data/") for place in places), "public files"
+    assert any(place.startswith("os.rename /tables/..shown.json.") for place in places)
     if job == "first":
         created = ("os.mkdir ", "os.mkdir /data", "os.mkdir /commits")
         assert set(places) >= {*created, "os.rename /.zscope-store.json.N.beside"}

@@ -27,11 +27,10 @@ from zscope.pipelines.ingest.decoding import (
 )
 from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, FileStatus, IngestReport, repeated_note
 from zscope.pipelines.ingest.quarantine import NOT_LOADED, record_input_issues, write_report
-from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.folder import make_store
 from zscope.pipelines.store.maintenance import merge_after_load
 from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE
-from zscope.pipelines.store.transaction import changing
+from zscope.pipelines.store.transaction import changing, show_commits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -243,7 +242,7 @@ class _IngestRun:
 
     def _publish_if_due(self) -> None:
         if time.monotonic() - self._published >= PUBLISH_EVERY_S:
-            publish_catalogue(self._context.folder, self._context.state)
+            show_commits(self._context.folder, self._context.state, self._options.notify)
             self._published = time.monotonic()
 
 

@@ -618,6 +618,11 @@ def read_commit(folder: Folder, number: int) -> Commit:
     return _read(folder, number)[1]
 
 
+def checksum_of_commit(folder: Folder, number: int) -> str:
+    """Return the checksum of a commit; raise StoreError if it is missing or damaged."""
+    return _read(folder, number)[0].checksum
+
+
 def has_checksum(folder: Folder, number: int) -> bool:
     """Return whether a commit has a checksum; raise StoreError if it is missing or damaged."""
     return _read(folder, number)[0].has_checksum

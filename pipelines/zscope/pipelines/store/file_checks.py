@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from zscope.pipelines.public_files import public_problems, shown_commit
 from zscope.pipelines.store.catalogue_file import catalogue_problem
 from zscope.pipelines.store.commits import CHECK, Commit, append, has_checksum, read_state
 from zscope.pipelines.store.folder import DamagedStoreError, StoreError, digest_of_file
@@ -153,6 +154,8 @@ class StoreCheckResult:
     commits: int = 0
     without_checksum: int = 0
     """Commits without a checksum, of earlier versions of zscope."""
+    public_commit: int | None = None
+    """The commit that the public files show; they are compared if it is the last. None if there are none."""
 
 
 def check_store(folder: Folder, *, deep: bool = False) -> StoreCheckResult:
@@ -184,8 +187,24 @@ def check_store(folder: Folder, *, deep: bool = False) -> StoreCheckResult:
             f"{'; '.join(wrong[:MAX_LISTED])}{more}; zscope store repair restores them from a "
             "backup or from the files that they were loaded from"
         )
+    public_commit = _check_public_files(folder, state)
     rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
-    return StoreCheckResult(len(files), rows, size, state.number, without_checksum)
+    return StoreCheckResult(len(files), rows, size, state.number, without_checksum, public_commit)
+
+
+def _check_public_files(folder: Folder, state: State) -> int | None:
+    """Return the commit that the public files show, if any; raise DamagedStoreError if they do not."""
+    shown = shown_commit(folder)
+    if shown is None or shown.number != state.number:
+        return shown.number if shown else None
+    if wrong := public_problems(folder, state):
+        more = f"; and {len(wrong) - MAX_LISTED} more" if len(wrong) > MAX_LISTED else ""
+        raise DamagedStoreError(
+            f"{folder.tables}: {len(wrong)} files differ from the current data files: "
+            f"{'; '.join(wrong[:MAX_LISTED])}{more}; zscope store rebuild links the data files again; "
+            "move files that are not of zscope"
+        )
+    return shown.number
 
 
 def _check_checkpoint(folder: Folder, state: State, first: State) -> None:

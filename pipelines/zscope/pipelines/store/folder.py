@@ -48,6 +48,11 @@ class Folder:
         return self.path / "data"
 
     @property
+    def tables(self) -> Path:
+        """Hard links to the current data files, by table and month, for other programs."""
+        return self.path / "tables"
+
+    @property
     def commits(self) -> Path:
         """The numbered commits, which define the content of the store."""
         return self.path / "commits"

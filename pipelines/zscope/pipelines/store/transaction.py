@@ -15,6 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from zscope.pipelines.freed_memory import return_memory_now
+from zscope.pipelines.public_files import update_public_files
 from zscope.pipelines.store.catalogue import publish_catalogue
 from zscope.pipelines.store.catalogue_file import is_current
 from zscope.pipelines.store.checksums import last_commit
@@ -73,7 +74,7 @@ def sweep(folder: Folder, state: State, grace_s: float, *, everything: bool = Tr
             swept += 1
             _remove_if_empty(path.parent)
         state.dropped.pop(listed_as.get(name, ""), None)
-    for place in (folder.path, folder.commits, folder.quarantine):
+    for place in (folder.path, folder.commits, folder.quarantine, folder.tables):
         for path in place.glob(".*"):
             if is_temporary(path):
                 path.unlink(missing_ok=True)
@@ -128,9 +129,9 @@ def changing(
 ) -> Iterator[State]:
     """Lock the store and return its state.
 
-    On exit, also by an exception, the catalogue shows everything that was committed. Without `all_summaries`,
-    the time for summaries of days that were not changed is limited. They are computed by these threads, or by
-    as many as there are processors.
+    On exit, also by an exception, the catalogue and the public files show everything that was committed.
+    Without `all_summaries`, the time for summaries of days that were not changed is limited. They are
+    computed by these threads, or by as many as there are processors.
     """
     kept = kept or KeptState()
     with (
@@ -148,11 +149,11 @@ def changing(
         except BaseException:
             # Raise the original error, not one that follows from it.
             with suppress(StoreError):
-                _publish(folder, state)
+                _publish(folder, state, notify)
             raise
         threads = threads or os.cpu_count() or 1
         _summarise(folder, state, settings, notify, before, everything=all_summaries, threads=threads)
-        _publish(folder, state)
+        _publish(folder, state, notify)
         if text := damage_text(state):
             notify(f"{folder.path}: {text}")
         kept.state = state
@@ -162,10 +163,19 @@ _NEIGHBOURS = 2
 """More days than this for each day of a load are not just its neighbours."""
 
 
-def _publish(folder: Folder, state: State) -> None:
-    shutil.rmtree(folder.stage, ignore_errors=True)
+def show_commits(folder: Folder, state: State, notify: Notify) -> None:
+    """Let the catalogue and the public files show everything that was committed."""
     if not is_current(folder):
         publish_catalogue(folder, state)
+    update_public_files(folder, state, notify)
+
+
+def _publish(folder: Folder, state: State, notify: Notify) -> None:
+    shutil.rmtree(folder.stage, ignore_errors=True)
+    try:
+        show_commits(folder, state, notify)
+    finally:
+        shutil.rmtree(folder.stage, ignore_errors=True)
 
 
 def _publish_earlier_commits(folder: Folder, state: State, notify: Notify) -> None:

@@ -124,6 +124,8 @@ def expire_command(*, kept_days: int, dry_run: bool, store: Path, settings: Sett
 def check_command(*, deep: bool, record: bool, store: Path, settings: Settings) -> None:
     """Compare every file and commit with its checksum, and the commits with each other.
 
+    The files to read directly, in tables/, must be the current data files.
+
     Other commands check only what is cheap: the commits that they read, and that the last one is there.
 
     \b
@@ -149,6 +151,11 @@ def check_command(*, deep: bool, record: bool, store: Path, settings: Settings) 
             f"note: {totals.without_checksum:,} of {totals.commits:,} commits have no checksum, because an "
             "earlier version of zscope wrote them; changes of the newest of them are noticed after the "
             "next commit"
+        )
+    if totals.public_commit is not None and totals.public_commit != totals.commits:
+        print_message(
+            f"note: the files in tables/ show commit {totals.public_commit:,} of {totals.commits:,}; the "
+            "next change of the store, such as zscope store rebuild, completes them"
         )
 
 
@@ -197,14 +204,19 @@ def repair_command(
 def rebuild_command(*, store: Path, settings: Settings) -> None:
     """Rebuild the catalogue zscope.duckdb from the commits, and compute the stored rows of steps again.
 
+    The files to read directly, in tables/, are compared with the current data files, and linked again where
+    they differ.
+
     \b
     Example:
       zscope store rebuild
     """
+    from zscope.pipelines.public_files import compare_all_next
     from zscope.pipelines.store.catalogue import publish_catalogue
     from zscope.pipelines.store.stored_steps import drop_summaries
 
     with _changing(store, settings, all_summaries=True) as (folder, state):
         drop_summaries(folder, state)
         publish_catalogue(folder, state, anew=True)
+        compare_all_next(folder)
     print_message(f"{folder.catalogue}: rebuilt")
