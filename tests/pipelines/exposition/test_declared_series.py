@@ -162,3 +162,39 @@ def test_no_default_export_has_labels_without_bounds() -> None:
             assert "shared_by IN ('system', 'job', 'port', 'rule')" in query.statement
             used.discard("client_network")
         assert not used & unbounded, name
+
+
+UNBOUNDED = frozenset(
+    {
+        "job_id", "asid", "client_ip", "client_port", "local_ip", "remote_ip", "remote_port", "connection_id",
+        "connection_name", "task_number", "session_id", "serial", "record_no", "load_id",
+    }
+)  # fmt: skip
+"""Columns with a new value for each restart, client or connection."""
+
+
+def test_no_metric_that_is_exported_by_default_begins_a_series_with_each_restart_or_client() -> None:
+    columns = {name for exported in exported_metrics() for name in declared()[exported].grain}
+    assert columns >= {"job_id", "asid", "client_ip", "connection_name"}, "the metrics have them"
+    for name in exported_metrics():
+        for newest in (False, True):
+            labels = {label.name for label in series_query(declared()[name], newest=newest).labels}
+            assert labels.isdisjoint(UNBOUNDED), name
+
+
+def test_a_label_with_many_values_is_there_if_it_is_asked_for_by_name() -> None:
+    query = series_query(declared()["address_space_cpu"], ["system", "job_name", "asid"])
+    assert {"system", "job_name", "asid"} <= {label.name for label in query.labels}
+
+
+def test_rows_without_such_a_label_are_combined(tmp_path: Path) -> None:
+    head = 'grain = ["system", "port"]\nclock = "hour_utc"\n[series]\nwithout = ["port"]'
+    rows = [
+        "(TIMESTAMPTZ '2026-03-02 10:00:00+00', 'SYSA', 1, 2, NULL)",
+        "(TIMESTAMPTZ '2026-03-02 10:00:00+00', 'SYSA', 2, 3, NULL)",
+    ]
+    columns = [column for column in HOURS if "share_pct" not in column]
+    small = metric(tmp_path, head, columns, [row.replace(", NULL)", ")") for row in rows])
+    families = read(text(small, nothing(tmp_path), newest=True)[0])
+    values = {labels: value for labels, [(_, value)] in families["zscope_small_calls"].samples.items()}
+    assert values == {labelled(system="SYSA"): "5"}

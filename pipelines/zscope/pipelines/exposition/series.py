@@ -302,11 +302,16 @@ def series_query(
 
 
 def _keys(metric: Metric, by: Sequence[str] | None) -> list[str]:
-    """Return the columns by which rows are grouped, always including the time."""
+    """Return the columns by which rows are grouped, always including the time.
+
+    By default these are the columns of the grain, except those with a new value for each restart or client.
+    """
     if not metric.clock:
         return list(metric.grain if by is None else by)
     if by is None:
-        return [*([metric.clock] if metric.clock not in metric.grain else []), *metric.grain]
+        unbounded = metric.series.without if metric.series else ()
+        grain = [name for name in metric.grain if name not in unbounded]
+        return [*([metric.clock] if metric.clock not in grain else []), *grain]
     time = next((key for key in by if key in SPANS), metric.clock)
     return [time, *(key for key in by if key not in (*SPANS, metric.clock))]
 

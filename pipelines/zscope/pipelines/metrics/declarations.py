@@ -87,6 +87,10 @@ class SeriesDeclaration(Declared, frozen=True):
     """Text column that becomes a label of series with the value 1."""
     newest: Literal["", "day"] = ""
     """`day`: samples without time combine the last 24 hours, instead of the newest interval."""
+    without: tuple[str, ...] = ()
+    """Columns that are labels only if a user groups by them: each restart or client has another value, and
+    would be another series.
+    """
 
 
 def series_problems(
@@ -96,11 +100,15 @@ def series_problems(
 
     >>> list(series_problems(SeriesDeclaration(status="why"), ["system"], clocked=False))
     [('series', 'no column why')]
+    >>> list(series_problems(SeriesDeclaration(without=("asid",)), ["system"], clocked=True))
+    [('series', 'no column asid')]
     """
     if declared.status and declared.status not in columns:
         yield "series", f"no column {declared.status}"
-    if declared.newest and not clocked:
-        yield "series", "newest needs a clock, and columns that can all be combined"
+    yield from (("series", f"no column {name}") for name in declared.without if name not in columns)
+    if (declared.newest or declared.without) and not clocked:
+        key = "newest" if declared.newest else "without"
+        yield "series", f"{key} needs a clock, and columns that can all be combined"
 
 
 Combine = Literal["sum", "min", "max", "most_frequent"]
