@@ -84,6 +84,18 @@ class Member:
         return self.outer.tell() if self.size is not None else 0
 
 
+def missing_inputs(paths: Iterable[str | Path]) -> list[Issue]:
+    """Return an issue for each path that does not exist; standard input does."""
+    issues = []
+    for path in paths:
+        try:
+            if str(path) != STANDARD_INPUT:
+                Path(path).lstat()
+        except OSError as error:
+            issues.append(_unreadable(error, str(path)))
+    return issues
+
+
 def input_paths(paths: Iterable[str | Path], issues: Issues) -> Iterator[tuple[str, bool]]:
     """Yield the files of paths, and whether each was named directly; a folder means all files below it.
 

@@ -20,10 +20,11 @@ from tests.pipelines.ingest.comparing import (
     write,
 )
 from tests.pipelines.ingest.in_turn import differences, everything_in
-from tests.pipelines.stores import EVERYTHING, contents, dump_bytes, load, rewrite_commits
+from tests.pipelines.stores import EVERYTHING, contents, dump_bytes, load, queried, rewrite_commits
 
 from zscope.parsers import read
 from zscope.parsers.options import ReadOptions
+from zscope.pipelines.ingest.options_and_outcomes import FileStatus
 from zscope.pipelines.store import open_reader
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.file_checks import check_store
@@ -251,3 +252,19 @@ def test_a_commit_of_an_earlier_version_has_one_load(tmp_path: Path) -> None:
     before = everything_in(store)
     rewrite_commits(existing_store(store), as_before)
     assert differences(before, everything_in(store)) == []
+
+
+def test_paths_that_do_not_exist_create_no_store(tmp_path: Path) -> None:
+    """A mistyped path is no reason for a folder, an empty catalogue and the time that they take."""
+    told: list[str] = []
+    how = replace(EVERYTHING, on_outcome=lambda outcome: told.append(outcome.file))
+    report = load(tmp_path / "store", tmp_path / "gone.smf", tmp_path / "no" / "folder", how=how)
+    assert [outcome.status for outcome in report.outcomes] == [FileStatus.REFUSED] * 2
+    assert [code for outcome in report.outcomes for code in outcome.counts] == ["unreadable"] * 2
+    assert told == [outcome.file for outcome in report.outcomes]
+    assert not (tmp_path / "store").exists()
+    (tmp_path / "a.smf").write_bytes(dump_bytes(20, 1))
+    load(tmp_path / "store", tmp_path / "gone.smf", tmp_path / "a.smf")
+    again = load(tmp_path / "store", tmp_path / "gone.smf")
+    assert [outcome.status for outcome in again.outcomes] == [FileStatus.REFUSED]
+    assert queried(tmp_path / "store", "SELECT count(*) FROM input_issue") == [(1,)]

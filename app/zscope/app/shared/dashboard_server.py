@@ -52,7 +52,7 @@ _ALWAYS: Mapping[str, str] = {
 def program() -> list[str]:
     """Return the arguments with which Python starts Streamlit."""
     folder = Path(__file__).parents[1] / "dashboard" / "server"
-    return ["-m", "zscope.app.dashboard.server.start", "run", str(folder / "dashboard_main.py")]
+    return ["-m", "zscope.app.dashboard.server.start", "run", str(folder / "protected_app.py")]
 
 
 def streamlit_options(

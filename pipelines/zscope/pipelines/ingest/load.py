@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from zscope.parsers.containers.streams import ARCHIVES
-from zscope.parsers.inputs import STANDARD_INPUT, input_paths
+from zscope.parsers.inputs import STANDARD_INPUT, input_paths, missing_inputs
 from zscope.parsers.issues import InputError, Issue, Issues, Severity
 from zscope.pipelines.ingest.commit_new_rows import IngestContext, LoadBatch, Settlement
 from zscope.pipelines.ingest.decoding import (
@@ -27,7 +27,7 @@ from zscope.pipelines.ingest.decoding import (
 )
 from zscope.pipelines.ingest.options_and_outcomes import FileOutcome, FileStatus, IngestReport, repeated_note
 from zscope.pipelines.ingest.quarantine import NOT_LOADED, record_input_issues, write_report
-from zscope.pipelines.store.folder import make_store
+from zscope.pipelines.store.folder import is_store, make_store
 from zscope.pipelines.store.maintenance import merge_after_load
 from zscope.pipelines.store.parquet_files import INPUT_ISSUE_TABLE
 from zscope.pipelines.store.transaction import changing, show_commits
@@ -74,11 +74,16 @@ class LoadEngine(Protocol):
 def ingest(
     store: Path, paths: Sequence[str | Path], options: IngestOptions, engine: LoadEngine | None = None
 ) -> IngestReport:
-    """Load files into a store; create the store if it does not exist.
+    """Load files into a store; create the store if it does not exist and there is a file to load.
 
     Without an engine, this process decodes them.
     """
     started = time.perf_counter()
+    if paths and not is_store(store) and len(missing := missing_inputs(paths)) == len(paths):
+        outcomes = tuple(map(_passed_over, missing))
+        for outcome in outcomes:
+            options.on_outcome(outcome)
+        return IngestReport(outcomes, time.perf_counter() - started, committed=not options.dry_run)
     folder = make_store(store, for_everybody=options.settings.readable_by_everybody)
     threads = options.read_options.jobs
     with changing(folder, options.settings, options.notify, kept=options.kept, threads=threads) as state:

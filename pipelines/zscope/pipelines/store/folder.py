@@ -113,6 +113,11 @@ def month_of(day: str) -> str:
     return day.rpartition("-")[0]
 
 
+def is_store(path: Path) -> bool:
+    """Whether a folder is a store, which can be damaged or of another version."""
+    return (path / _MARK).exists()
+
+
 def existing_store(path: Path) -> Folder:
     """Return the store in a folder; raise StoreError if there is none."""
     mark = path / _MARK

@@ -32,6 +32,7 @@ from tests.app.short_reports import shorten_report
 from tests.pipelines.stores import queried
 
 from zscope.app.cli.exits import ExitCode, NothingDoneError
+from zscope.app.cli.nightly import running
 from zscope.app.cli.nightly.night import Night, StepResult
 from zscope.app.cli.nightly.running import STEPS, NightStep, run_night
 from zscope.app.cli.nightly.settings_file import read_nightly_settings
@@ -271,6 +272,22 @@ def test_old_days_expire_before_the_export(night: NightFolder) -> None:
     exported = (night.path / "out" / "smf119_tcp_init.csv").read_text()
     assert "2026-03-03" in exported
     assert "2026-03-02T" not in exported
+
+
+@pytest.mark.parametrize("arguments", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("section", "module"), [("validate", "great_expectations"), ("publish", "pyiceberg")]
+)
+def test_a_missing_extra_is_noticed_before_the_first_step(
+    section: str, module: str, arguments: tuple[str, ...], night: NightFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "find_spec", lambda name: None if name == module else object())
+    night.settings(LOAD + f"[{section}]\n")
+    night.add("a.smf", SMALL)
+    result = night.run(*arguments)
+    assert result.exit_code == 12
+    assert f"[{section}] needs {module}: pip install 'zscope[" in result.stderr
+    assert not night.store.exists()
 
 
 def test_files_are_compared_with_their_checksums(night: NightFolder) -> None:

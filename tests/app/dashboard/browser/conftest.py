@@ -18,6 +18,8 @@ import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, sync_playwright
 from tests.made_once import made_once
 
+from zscope.app.dashboard.server.protected_app import HEADERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -54,11 +56,14 @@ class Reader:
     troubles: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
     """Requests to anywhere but the server."""
+    unprotected: list[str] = field(default_factory=list)
+    """Responses without a header that limits what a page may do."""
 
     def __post_init__(self) -> None:
         self.page.on("console", lambda said: self._heard(said.type, said.text, said.location.get("url", "")))
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("request", lambda request: self._asked(request.url))
+        self.page.on("response", lambda response: self._answered(response.url, response.headers))
 
     def _heard(self, kind: str, text: str, url: str) -> None:
         probed = "404" in text and url.endswith(PROBE)
@@ -68,6 +73,10 @@ class Reader:
     def _asked(self, url: str) -> None:
         if not url.startswith((self.server, "data:", "blob:", self.server.replace("http", "ws"))):
             self.outside.append(url)
+
+    def _answered(self, url: str, headers: dict[str, str]) -> None:
+        if url.startswith(self.server) and any(headers.get(k.lower()) != v for k, v in HEADERS.items()):
+            self.unprotected.append(url)
 
     def open(self, name: str, query: str = "") -> None:
         self.page.goto(f"{self.server}/{name}{query}")
@@ -99,6 +108,7 @@ class Reader:
         assert boxes.all_inner_texts() == []
         assert self.troubles == []
         assert self.outside == []
+        assert self.unprotected == []
 
     def screenshot(self, name: str) -> None:
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)

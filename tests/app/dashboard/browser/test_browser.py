@@ -8,7 +8,9 @@ import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.error import HTTPError
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 from playwright.sync_api import Browser, Download, Locator, expect
@@ -18,6 +20,7 @@ from tests.app.dashboard.browser.conftest import ZSCOPE, Reader, reader_of, serv
 from tests.app.dashboard.contrast import colour_of, contrast
 
 from zscope.app.dashboard.registry import RegisteredPage, registered_pages
+from zscope.app.dashboard.server.protected_app import HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +43,21 @@ def test_every_page_is_drawn_and_accessible(
         reader.screenshot(f"{page.name}-{scheme}")
         reader.fine()
         assert faults_of(reader.page) == []
+
+
+@pytest.mark.parametrize("path", ["/", "/_stcore/host-config", "/static/none.js", "/overview"])
+def test_a_request_to_another_host_is_refused(path: str, server: str) -> None:
+    """A page of another site could send it, after its name was pointed to this machine."""
+    request = Request(f"{server}{path}", headers={"Host": "evil.example"})
+    with pytest.raises(HTTPError) as refused:
+        urlopen(request, timeout=20)
+    assert (refused.value.code, refused.value.read()) == (400, b"Invalid host header")
+    assert {name: refused.value.headers[name] for name in HEADERS} == HEADERS
+
+
+def test_no_other_site_can_send_messages_to_a_page(server: str) -> None:
+    with urlopen(f"{server}/_stcore/host-config", timeout=20) as answer:
+        assert json.loads(answer.read())["allowedOrigins"] == []
 
 
 def test_pages_are_reached_by_the_navigation(reader: Reader) -> None:

@@ -44,10 +44,10 @@ def command(*, path: Path, dry_run: bool, example: bool, form: str, target: str,
     """Run the nightly batch: load, validate, report and export, as a settings file says.
 
     The settings name the store, the folders with new files, and the steps: load the new files, move or delete
-    them, validate the new loads, remove old days, publish the tables, write the report of zscope report,
-    export tables and metrics. A step that fails does not stop those that do not need it. A report about the
-    batch goes to standard output, and as last.json and last.txt to the folder nightly of the store. A batch
-    that was killed is finished by the next one.
+    them, validate the new loads, remove old days, compare files of the store with their checksums, publish
+    the tables, write the report of zscope report, export tables and metrics. A step that fails does not stop
+    those that do not need it. A report about the batch goes to standard output, and as last.json and last.txt
+    to the folder nightly of the store. A batch that was killed is finished by the next one.
 
     Exit code: the highest of the steps. 0 success; 4 with warnings; 8 a file was refused, or a step failed in
     part; 12 a step could not be done, or the batch of this store is running already.

@@ -8,13 +8,14 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from zscope.app.cli.exits import ExitCode, describe, plain
+from zscope.app.cli.exits import ExitCode, NothingDoneError, describe, plain
 from zscope.app.cli.nightly.dated_outputs import export_all, write_night_report
 from zscope.app.cli.nightly.load_step import load_files, put_files_away
 from zscope.app.cli.nightly.night import (
@@ -52,15 +53,24 @@ class NightStep:
     """Called with the night and the section."""
     needs: tuple[str, ...] = ()
     """Earlier steps; if one of them stops the night, this step is skipped."""
+    extra: str = ""
+    """The extra of the installation that it needs."""
+    modules: tuple[str, ...] = ()
+    """The modules that this extra installs."""
 
 
 STEPS = (
     NightStep("load", load_files),
     NightStep("files", put_files_away, needs=("load",)),
-    NightStep("validate", validate_new_loads),
+    NightStep(
+        "validate",
+        validate_new_loads,
+        extra="quality",
+        modules=("great_expectations", "duckdb_sqlalchemy"),
+    ),
     NightStep("expire", expire_old_days),
     NightStep("check", check_files),
-    NightStep("publish", publish_tables, needs=("load", "validate")),
+    NightStep("publish", publish_tables, needs=("load", "validate"), extra="iceberg", modules=("pyiceberg",)),
     NightStep("report", write_night_report, needs=("load", "validate")),
     NightStep("export", export_all, needs=("load", "validate")),
 )
@@ -82,6 +92,7 @@ def run_night(
     from zscope.pipelines.store.folder import make_store
     from zscope.pipelines.store.permissions import readable_by
 
+    _require_extras(settings, steps)
     started = datetime.now(UTC).astimezone()
     of_store = store_settings(file, settings)
     with ExitStack() as stack:
@@ -122,6 +133,17 @@ def run_night(
                 write_reports(report, settings.reports_folder, settings.keep_reports)
             end_night(notes)
         return report
+
+
+def _require_extras(settings: NightlySettings, steps: Sequence[NightStep]) -> None:
+    """Raise NothingDoneError if a step needs what is not installed: that must not show after a night."""
+    for step in steps:
+        missing = [name for name in step.modules if find_spec(name) is None]
+        if missing and getattr(settings, step.name):
+            install = f"pip install 'zscope[{step.extra}]'"
+            raise NothingDoneError(
+                f"[{step.name}] needs {' and '.join(missing)}: {install}; nothing was done"
+            )
 
 
 def _run_steps(night: Night, steps: Sequence[NightStep]) -> tuple[StepReport, ...]:
