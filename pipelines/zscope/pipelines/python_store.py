@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from datetime import date
     from types import TracebackType
 
-    import duckdb
     import polars as pl
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from zscope.pipelines.metrics import Metric
 
@@ -110,7 +110,7 @@ class Names(Mapping[str, str]):
 class EachTimeAnew:
     """A relation that is created again, with a connection of its own, whenever it is used."""
 
-    def __init__(self, create: Callable[[], duckdb.DuckDBPyRelation]) -> None:
+    def __init__(self, create: Callable[[], DuckDBPyRelation]) -> None:
         self._create = create
 
     def __getattr__(self, name: str) -> object:
@@ -127,7 +127,8 @@ class Store:
 
     Each of them has a connection of its own, so that any number can be read at the same time, also by
     several threads. To join two of them, name tables in `sql`, or frames: `mix = store.metric(...).pl()` and
-    `store.sql("SELECT ... FROM smf119_zert_detail JOIN mix USING (system)")`.
+    `store.sql("SELECT ... FROM smf119_zert_detail JOIN mix USING (system)")`; or create them on one
+    connection, that of `duckdb`.
 
     Files of the data that later changes replace are kept for some time (`grace_s` in the settings); a query
     on an older store that needs one of them fails, and `refresh` helps.
@@ -137,8 +138,9 @@ class Store:
         self.path = Path(path)
         """The folder of the store."""
         self._connection = self._opened()
+        self._shared: DuckDBPyConnection | None = None
 
-    def _opened(self) -> duckdb.DuckDBPyConnection:
+    def _opened(self) -> DuckDBPyConnection:
         connection = open_reader(self.path)
         # As on the command line; otherwise times and days would be those of the time zone of this computer.
         connection.execute("SET GLOBAL TimeZone = 'UTC'")
@@ -146,7 +148,7 @@ class Store:
         connection.execute("SET GLOBAL python_scan_all_frames = true")
         return connection
 
-    def _own(self, opened: duckdb.DuckDBPyConnection | None = None) -> duckdb.DuckDBPyConnection:
+    def _own(self, opened: DuckDBPyConnection | None = None) -> DuckDBPyConnection:
         """Return another connection to the same snapshot.
 
         A connection has one result at a time: another query would end a stream that is still being read, and
@@ -159,11 +161,13 @@ class Store:
 
     def refresh(self) -> Self:
         """Show the newest data, without a load that still works. Earlier relations stay as they are."""
-        self._connection = self._opened()
+        self._connection, self._shared = self._opened(), None
         return self
 
     def close(self) -> None:
         """Close the store; relations that were made before can no longer be read."""
+        if self._shared is not None:
+            self._shared.close()
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -200,7 +204,7 @@ class Store:
             for name, (_, parameter) in settable(metric).items()
         }
 
-    def table(self, name: str) -> duckdb.DuckDBPyRelation:
+    def table(self, name: str) -> DuckDBPyRelation:
         """Return a table, or a metric at its grain."""
         if name not in declared() and name not in self.tables:
             known = [*self.tables, *metric_names()]
@@ -220,9 +224,9 @@ class Store:
         opened = self._connection
         # polars reads several parts of one query at the same time.
         anew = EachTimeAnew(lambda: self._own(opened).table(name))
-        return duckdb_source(cast("duckdb.DuckDBPyRelation", anew), schema)
+        return duckdb_source(cast("DuckDBPyRelation", anew), schema)
 
-    def sql(self, text: str) -> duckdb.DuckDBPyRelation:
+    def sql(self, text: str) -> DuckDBPyRelation:
         """Return the rows of a statement in the SQL of DuckDB. It can name frames of the caller.
 
         What metrics after FROM and JOIN read is computed at once, the statement when its rows are read.
@@ -238,7 +242,8 @@ class Store:
             if "another Connection" in str(error):
                 error.add_note(
                     "Relations of a store have connections of their own. Name a frame in the statement: "
-                    ".pl(), .df() or .to_arrow_table() of the relation."
+                    ".pl(), .df() or .to_arrow_table() of the relation. Relations of the connection "
+                    "store.duckdb() can be joined."
                 )
             raise
 
@@ -252,7 +257,7 @@ class Store:
         system: str | Sequence[str] = (),
         where: str = "",
         **parameters: object,
-    ) -> duckdb.DuckDBPyRelation:
+    ) -> DuckDBPyRelation:
         """Return the rows of a metric, with the options of `zscope metrics`.
 
         `by` has the columns to group by (`"system,day"`, a list, or `"all"` for one row), `from_` and `to`
@@ -281,7 +286,7 @@ class Store:
             warnings.warn(note, DataWarning, stacklevel=2)
         return connection.sql(query)
 
-    def _check_condition(self, connection: duckdb.DuckDBPyConnection, metric: Metric, where: str) -> None:
+    def _check_condition(self, connection: DuckDBPyConnection, metric: Metric, where: str) -> None:
         from duckdb import Error
 
         try:
@@ -289,11 +294,21 @@ class Store:
         except Error as error:
             raise wrong_condition(metric, where, error) from error
 
-    def loads(self) -> duckdb.DuckDBPyRelation:
+    def duckdb(self) -> DuckDBPyConnection:
+        """Return one connection to the store, on which all tables, metrics and relations can be joined.
+
+        It is the same until `refresh`, and can change nothing. A connection has one result at a time: read
+        the rows of a relation before those of the next. Temporary tables and views are possible.
+        """
+        if self._shared is None:
+            self._shared = self._own()
+        return self._shared
+
+    def loads(self) -> DuckDBPyRelation:
         """Return the loads: file, records, rows, issues and when."""
         return self.sql("FROM load ORDER BY load_id")
 
-    def issues(self) -> duckdb.DuckDBPyRelation:
+    def issues(self) -> DuckDBPyRelation:
         """Return what could not be decoded or loaded, with file, record, byte and field."""
         return self.sql("FROM issue UNION ALL BY NAME FROM input_issue ORDER BY load_id, file")
 

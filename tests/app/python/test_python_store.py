@@ -214,6 +214,21 @@ def test_relations_do_not_disturb_each_other(store: zs.Store) -> None:
     assert sums == {(2136,)}
 
 
+def test_relations_of_one_connection_can_be_joined(store: zs.Store) -> None:
+    shared = store.duckdb()
+    assert store.duckdb() is shared
+    systems = shared.sql("SELECT system, count(*) AS intervals FROM smf70_interval GROUP BY system")
+    details = shared.table("smf119_zert_detail")
+    joined = details.join(systems, "system").aggregate("system, count(*) AS rows, any_value(intervals)")
+    expected = store.sql("SELECT system, count(*), 96 FROM smf119_zert_detail GROUP BY system")
+    assert sorted(joined.fetchall()) == sorted(expected.fetchall()) != []
+    named = shared.sql("SELECT DISTINCT system FROM details JOIN handshake_mix USING (system)")
+    assert sorted(named.join(systems, "system").fetchall()) == [("SYSA", 96), ("SYSB", 96)]
+    shared.register("mix", store.metric("handshake_mix", by="system").to_arrow_table())
+    assert shared.sql("SELECT count(*) FROM systems JOIN mix USING (system)").fetchone() == (2,)
+    assert store.refresh().duckdb() is not shared
+
+
 def test_a_relation_in_a_statement_is_explained(store: zs.Store) -> None:
     mix = store.metric("handshake_mix", by="system")
     with pytest.raises(duckdb.InvalidInputException) as error:
