@@ -19,6 +19,7 @@ from tests.pipelines.store.operations import observed
 from tests.pipelines.stores import EVERYTHING, dump_bytes, load
 
 from zscope.pipelines import public_files
+from zscope.pipelines.ingest.repair import repair_store
 from zscope.pipelines.public_files import NO_MONTH, compare_all_next, shown_commit
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
@@ -376,6 +377,18 @@ def test_a_copy_without_links_is_the_same(site: Site, tmp_path: Path) -> None:
     site.load_dump(4)
     copy = shutil.copytree(site.store, tmp_path / "copy")
     check_store(existing_store(copy))
+
+
+def test_a_repair_from_a_backup_replaces_the_links_to_damaged_files(site: Site, tmp_path: Path) -> None:
+    site.load_dump(4)
+    backup = shutil.copytree(site.store, tmp_path / "backup")
+    state = read_state(site.folder)
+    damaged = next(file for file in state.files.values() if file.table == TABLE)
+    path = site.folder.data / damaged.path
+    with path.open("r+b") as file:
+        file.write(b"XXXX")
+    repair_store(site.store, Settings(), site.messages.append, backup=backup)
+    assert_everybody_reads_the_same(site)
 
 
 def test_a_missing_data_file_is_said(site: Site) -> None:
