@@ -117,7 +117,7 @@ def leftovers(store: Path) -> list[str]:
     """Return leftovers of a killed writer: files in a store that are not part of it."""
     folder = Folder(store)
     named = {folder.data / name for name in files_that_count(store)}
-    named |= {folder.commits / "head", folder.tables / ".shown.json"}
+    named |= {folder.commits / "head", folder.tables / ".shown.json", folder.tables / ".damaged"}
     named |= set(folder.tables.glob("*/month=*/*.parquet"))  # which zscope store check compares
     named |= {folder.lock, folder.catalogue, folder.settings, folder.runs, store / "zscope-store.json"}
     numbered = {path for path in folder.commits.glob("*.json") if not path.name.startswith(".")}

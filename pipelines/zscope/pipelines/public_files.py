@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _MARK = ".shown.json"
 """File with the commit that the public files show; without it, the folder is not ours."""
+_DAMAGED = ".damaged"
+"""File in the place of damaged data files: reading it is an error, as in the catalogue."""
 _OURS = re.compile(r"(?:\d{4}-\d\d-\d\d-)?[cerivn]?\d{8,}(-[a-z0-9]+)*\.parquet")
 """Names of public files. Files with other names stay."""
 _WITHOUT_LINKS = frozenset(
@@ -137,9 +139,14 @@ def public_problems(folder: Folder, state: State) -> list[str]:
         problems += [
             f"{where / name}: has other content than {file.path}"
             for name, file in sorted(wanted.items())
-            if name in names and not _is_same(folder.data / file.path, place / name, file)
+            if name in names and not _is_same(_source(folder, state, file), place / name, file)
         ]
     return problems
+
+
+def _source(folder: Folder, state: State, file: DataFile) -> Path:
+    """Return what is linked for a data file."""
+    return folder.tables / _DAMAGED if file.path in state.damaged else folder.data / file.path
 
 
 def _is_same(data: Path, public: Path, file: DataFile) -> bool:
@@ -190,7 +197,8 @@ def _changed_since(folder: Folder, state: State, shown: ShownCommit) -> set[Mont
     return {
         month
         for commit in commits
-        for path in (*commit.drops, *(file.path for file in commit.adds))
+        for path in (*commit.drops, *(file.path for file in commit.adds), *commit.checked, *commit.damaged)
+        if path in state.files or path in commit.drops
         if (month := _month(path))
     }
 
@@ -201,10 +209,15 @@ def _update(folder: Folder, state: State, changed: set[Month] | None) -> int:
     files = (file for file in state.files.values() if tables is None or file.table in tables)
     wanted = _by_month(files)
     months = {*wanted, *_existing(folder)} if changed is None else changed
+    if state.damaged and not (folder.tables / _DAMAGED).exists():
+        text = (
+            "The data file is damaged. zscope store check names it, zscope store repair restores its rows.\n"
+        )
+        write_atomically(folder.tables / _DAMAGED, text.encode())
     lost = 0
     touched: set[Path] = set()
     for month in sorted(months):
-        sources = {_public_name(file.path): folder.data / file.path for file in wanted.get(month, ())}
+        sources = {_public_name(file.path): _source(folder, state, file) for file in wanted.get(month, ())}
         existing = {name: path for name, path in sources.items() if path.exists()}
         lost += len(sources) - len(existing)
         place = _place(folder, month)
@@ -306,7 +319,8 @@ def _remove(folder: Folder) -> None:
     for month in list(_existing(folder)):
         for name in _inodes(_place(folder, month)):
             (_place(folder, month) / name).unlink()
-    (folder.tables / _MARK).unlink(missing_ok=True)
+    for name in (_MARK, _DAMAGED):
+        (folder.tables / name).unlink(missing_ok=True)
     for place in (*folder.tables.glob("*/month=*"), *folder.tables.glob("*"), folder.tables):
         _remove_if_empty(place)
 

@@ -23,7 +23,7 @@ from zscope.pipelines.ingest.repair import repair_store
 from zscope.pipelines.public_files import NO_MONTH, compare_all_next, shown_commit
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store.commits import read_state
-from zscope.pipelines.store.file_checks import check_store
+from zscope.pipelines.store.file_checks import check_all, check_store
 from zscope.pipelines.store.folder import DamagedStoreError, Folder, existing_store
 from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.remove import remove_load
@@ -388,6 +388,40 @@ def test_a_repair_from_a_backup_replaces_the_links_to_damaged_files(site: Site, 
     with path.open("r+b") as file:
         file.write(b"XXXX")
     repair_store(site.store, Settings(), site.messages.append, backup=backup)
+    assert_everybody_reads_the_same(site)
+
+
+def test_a_damaged_file_is_an_error_for_every_reader_until_its_rows_are_restored(site: Site) -> None:
+    """Programs would read wrong values from some of the damaged files, without an error."""
+    site.load_dump(4)
+    [damaged, *_] = (file for file in read_state(site.folder).files.values() if file.table == TABLE)
+    path = site.folder.data / damaged.path
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 1
+    path.write_bytes(content)
+    site.change(check_all)
+    place = site.tables / TABLE
+    with pytest.raises(duckdb.Error, match="magic bytes"):
+        duckdb.read_parquet(f"{place}/*/*.parquet").fetchall()
+    with pytest.raises(pl.exceptions.ComputeError):
+        pl.scan_parquet(place).collect()
+    with pytest.raises(ValueError, match="Parquet"):
+        ds.dataset(place).to_table()
+    with pytest.raises(DamagedStoreError, match="has other content; zscope store repair"):
+        check_store(site.folder)
+    repair_store(site.store, Settings(), site.messages.append)
+    assert_everybody_reads_the_same(site)
+
+
+def test_a_file_that_is_right_again_is_linked_again(site: Site) -> None:
+    site.load_dump(4)
+    [damaged, *_] = (file for file in read_state(site.folder).files.values() if file.table == TABLE)
+    path = site.folder.data / damaged.path
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    site.change(check_all)
+    path.write_bytes(content)
+    site.change(check_all)
     assert_everybody_reads_the_same(site)
 
 

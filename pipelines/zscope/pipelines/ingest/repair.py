@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.ingest.load import ingest
 from zscope.pipelines.ingest.options_and_outcomes import IngestOptions, row_selection
-from zscope.pipelines.public_files import compare_all_next
 from zscope.pipelines.store.commits import REPAIR, Commit, append
 from zscope.pipelines.store.file_checks import check_all, find_damage
 from zscope.pipelines.store.folder import digest_of_file, existing_store, fsync_all, temporary_path
@@ -95,7 +94,6 @@ def repair_store(
         for path in plan.from_backup:
             assert backup is not None, "the plan has files of it"
             _restore(backup / "data" / path, folder.data / path)
-            compare_all_next(folder)  # their links are to the damaged files
         check_all(folder, state)
         gone = [lost.path for lost in plan.lost] if take_out else []
         _take_out(folder, state, plan.reloaded, gone)
