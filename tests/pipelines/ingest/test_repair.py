@@ -182,6 +182,35 @@ def test_what_cannot_be_restored_stays_until_it_is_taken_out(
     assert repair(store).plan.damaged == {}
 
 
+def test_a_load_stays_while_another_damaged_file_has_rows_of_it(tmp_path: Path) -> None:
+    """Loads 1 and 2 share a merged file, and the file of load 1 is gone; a second file has rows of load 2."""
+    store = tmp_path / "store"
+    (tmp_path / "a.smf").write_bytes(dump_bytes(40, 2, seed=4, mix={"tcp-init": 1}))
+    (tmp_path / "b.smf").write_bytes(dump_bytes(40, 1, seed=5, mix={"tcp-init": 1, "zert-detail": 1}))
+    for name in ("a.smf", "b.smf"):
+        load(store, tmp_path / name)
+    with changing(existing_store(store), Settings(), silent) as state:
+        compact(existing_store(store), state)
+    rows = rows_of(store)
+    damage(store, "smf119_tcp_init")
+    damage(store, TABLE, load_id=2)
+    gone(store)
+    done = repair(store)
+    assert done.plan.reloaded == ()
+    assert sorted(lost.table for lost in done.plan.lost) == ["smf119_tcp_init", TABLE]
+    assert next(lost.why for lost in done.plan.lost if lost.table == TABLE).startswith(
+        "a load has rows in smf119_tcp_init/month=2026-03/"
+    )
+    done = repair(store, take_out=True)
+    assert [each.load_id for each in done.plan.reloaded] == [2]
+    assert [lost.table for lost in done.plan.lost] == ["smf119_tcp_init"]
+    check_store(existing_store(store))
+    after = rows_of(store)
+    assert after[TABLE] == rows[TABLE]
+    of_loads = queried(store, "SELECT DISTINCT load_id FROM smf119_tcp_init")
+    assert of_loads == [(3,)]  # those of load 1 are lost
+
+
 def test_a_dry_run_changes_nothing(store: Path) -> None:
     damage(store)
     number = read_state(existing_store(store)).number

@@ -22,7 +22,7 @@ from zscope.pipelines.store.remove import files_without
 from zscope.pipelines.store.transaction import changing, commit_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from zscope.pipelines.ingest.options_and_outcomes import IngestReport
     from zscope.pipelines.settings import Settings
@@ -88,7 +88,7 @@ def repair_store(
     """
     folder = existing_store(store)
     with changing(folder, settings, notify) as state:
-        plan = _plan(folder, state, backup)
+        plan = _plan(folder, state, backup, take_out=take_out)
         if dry_run:
             return RepairResult(plan, taken_out=False)
         for path in plan.from_backup:
@@ -103,32 +103,53 @@ def repair_store(
     return RepairResult(plan, taken_out=bool(gone), reports=reports)
 
 
-def _plan(folder: Folder, state: State, backup: Path | None) -> RepairPlan:
+def _plan(folder: Folder, state: State, backup: Path | None, *, take_out: bool) -> RepairPlan:
     damaged = find_damage(folder, state)
     files = [state.files[path] for path in damaged if path in state.files]
     from_backup = [file for file in files if backup and _is_same(backup / "data" / file.path, file.digest)]
-    problems: dict[int, str] = {}
-    reloaded: dict[int, Load] = {}
-    lost: list[LostRows] = []
-    for file in files:
-        if file in from_backup:
-            continue
-        for load in file.loads:
-            if load not in problems:
-                problems[load] = _reload_problem(state.loads[load], state)
-        if why := next((problems[load] for load in file.loads if problems[load]), ""):
-            lost.append(_lost(file, why))
-        elif file.loads:
-            reloaded |= {load: state.loads[load] for load in file.loads}
-        else:
-            lost.append(_lost(file, "its rows are of no load"))
+    others = [file for file in files if file not in from_backup]
+    lost = _lost_files(state, others, take_out=take_out)
+    reloaded = {load for file in others if file.path not in lost for load in file.loads}
     return RepairPlan(
         damaged=damaged,
         computed_again=tuple(path for path in damaged if path in state.summaries),
         from_backup=tuple(file.path for file in from_backup),
-        reloaded=tuple(reloaded[load] for load in sorted(reloaded)),
-        lost=tuple(lost),
+        reloaded=tuple(state.loads[load] for load in sorted(reloaded)),
+        lost=tuple(_lost(file, lost[file.path]) for file in others if file.path in lost),
     )
+
+
+def _lost_files(state: State, files: Sequence[DataFile], *, take_out: bool) -> dict[str, str]:
+    """Return the files whose loads cannot all be loaded again, and why.
+
+    A load cannot be removed while a file with rows of it stays damaged. So one file can be the reason for
+    others, unless it is taken out.
+    """
+    problems = {load: _reload_problem(state.loads[load], state) for file in files for load in file.loads}
+    lost: dict[str, str] = {}
+    while True:
+        found = {
+            file.path: why
+            for file in files
+            if file.path not in lost
+            and (
+                why := next((problems[load] for load in file.loads if problems[load]), "")
+                or _without_load(file)
+            )
+        }
+        if not found:
+            return lost
+        lost |= found
+        if take_out:
+            return lost
+        for file in files:
+            if file.path in found:
+                why = f"a load has rows in {file.path}, too, which cannot be restored"
+                problems |= {load: problems[load] or why for load in file.loads}
+
+
+def _without_load(file: DataFile) -> str:
+    return "" if file.loads else "its rows are of no load"
 
 
 def _lost(file: DataFile, why: str) -> LostRows:

@@ -254,7 +254,7 @@ def _bar(bar: BarRange | None, most: float, width: int, signs: ScreenSigns) -> s
     """The range of a row, of which the longest takes the whole width.
 
     >>> _bar(BarRange(2.0, 5.0, 8.0), 16.0, 16, ASCII)
-    '##..|...        '
+    '##...|..        '
     """
     if bar is None or not most:
         return " " * width
