@@ -42,6 +42,7 @@ jobs = 1
 {MOVE}
 [expire]
 keep = "{days_since(FIRST_DAY + timedelta(days=1))}d"
+[check]
 [report]
 path = "tls.html"
 appendix = "tls-appendix.html"
@@ -151,7 +152,7 @@ class NightScene:
         hidden = [
             str(path.relative_to(self.night.path))
             for path in self.night.path.rglob(".*")
-            if path.name != ".lock"
+            if path.name not in {".lock", ".shown.json"}
         ]
         unfinished = self.night.store / "nightly" / "unfinished.json"
         return [*in_store, *hidden, *([unfinished.name] if unfinished.exists() else [])]

@@ -33,6 +33,7 @@ def test_the_night_after_a_kill_equals_one_that_was_not_disturbed(place: Path) -
         "files": 0,
         "validate": 0,
         "expire": 0,
+        "check": 0,
         "publish": 0,
         "report": 0,
         "export": 0,
