@@ -30,10 +30,10 @@ def older_schema(table: str) -> pa.Schema:
     return pa.schema([field.with_type(types.get(field.name, field.type)) for field in parquet_schema(table)])
 
 
-def older_rows(table: str, rows: pa.Table) -> pa.Table:
+def older_rows(table: str, rows: pa.Table, *, of_days: bool) -> pa.Table:
     """Rows of the store with these columns, and with the day, if the file has several."""
     schema = older_schema(table)
-    if DAY.name in rows.column_names:
+    if of_days:
         schema = schema.append(DAY)
     columns = [
         pa.chunked_array([chunk.view(pa.uint64()) for chunk in rows[field.name].chunks], pa.uint64())
@@ -58,7 +58,9 @@ def make_older(
             path = folder.data / file["path"]
             if not path.exists():
                 continue  # a later commit drops it
-            rows = older_rows(file["table"], pq.read_table(path, partitioning=None))
+            rows = older_rows(
+                file["table"], pq.read_table(path, partitioning=None), of_days=bool(file["days"])
+            )
             if file["table"] == changed:
                 place = rows.schema.get_field_index(column)
                 kept = rows[column].to_pylist()[len(values) :]

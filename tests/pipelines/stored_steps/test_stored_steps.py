@@ -447,7 +447,7 @@ def test_damaged_stored_rows_are_found_and_computed_again(changeable: Path) -> N
     folder = existing_store(changeable)
     file = next((changeable / "summaries" / "handshake_day").glob("*.parquet"))
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(DamagedStoreError, match="zscope store rebuild"):
+    with pytest.raises(DamagedStoreError, match="zscope store repair computes them again"):
         check_store(folder)
     # A new catalogue computes what it cannot read.
     publish_catalogue(folder, read_state(folder), anew=True)

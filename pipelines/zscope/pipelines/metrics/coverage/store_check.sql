@@ -5,7 +5,6 @@
 WITH counted AS (
     SELECT
         count(*) AS files,
-        sum(bytes) AS store_bytes,
         count(*) FILTER (WHERE checked_utc IS NULL AND problem IS NULL) AS never_checked_files,
         min(checked_utc) AS oldest_check_utc,
         max(checked_utc) AS newest_check_utc,
@@ -22,7 +21,6 @@ SELECT
         ELSE 'unchanged'
     END::VARCHAR AS verdict,
     files::BIGINT AS files,
-    store_bytes::BIGINT AS store_bytes,
     never_checked_files::BIGINT AS never_checked_files,
     if(never_checked_files = 0, oldest_check_utc, NULL)::TIMESTAMPTZ AS oldest_check_utc,
     newest_check_utc::TIMESTAMPTZ AS newest_check_utc,
