@@ -75,7 +75,16 @@ def times(store: Path) -> list[tuple[object, ...]]:
     return queried(store, f"SELECT min(written_utc), max(written_utc), count(*) FROM {TABLE}")
 
 
-@pytest.mark.parametrize(("load_id", "file"), [(1, "a.smf"), (2, "b.smf.gz"), (3, "cd.zip"), (4, "cd.zip")])
+@pytest.mark.parametrize(
+    ("load_id", "file"),
+    [
+        (3, "cd.zip"),
+        *(
+            pytest.param(number, file, marks=pytest.mark.deep)
+            for number, file in ((1, "a.smf"), (2, "b.smf.gz"), (4, "cd.zip"))
+        ),
+    ],
+)
 def test_rows_are_loaded_again_from_their_file(load_id: int, file: str, store: Path) -> None:
     before, clocks = rows_of(store), times(store)
     damage(store, load_id=load_id)
@@ -93,6 +102,7 @@ def test_rows_are_loaded_again_from_their_file(load_id: int, file: str, store: P
     assert statuses == [("loaded", 4), ("removed", len(reloaded))]
 
 
+@pytest.mark.deep
 def test_digests_of_records_are_restored_with_their_load(store: Path, tmp_path: Path) -> None:
     """So a later dump with the same records adds none of them."""
     before = rows_of(store)
@@ -122,6 +132,7 @@ def test_files_come_from_a_backup(store: Path, tmp_path: Path) -> None:
     assert not read_state(existing_store(store)).damaged
 
 
+@pytest.mark.deep
 def test_a_backup_with_other_content_is_not_used(store: Path, tmp_path: Path) -> None:
     damaged = damage(store)
     shutil.copytree(store, tmp_path / "backup")
@@ -131,6 +142,7 @@ def test_a_backup_with_other_content_is_not_used(store: Path, tmp_path: Path) ->
     assert not (damaged.parent / "c.parquet").exists()
 
 
+@pytest.mark.deep
 def test_files_of_several_loads_need_all_of_them(store: Path) -> None:
     with changing(existing_store(store), Settings(), silent) as state:
         compact(existing_store(store), state)
@@ -263,6 +275,7 @@ def test_rows_of_no_load_can_only_be_taken_out(store: Path, tmp_path: Path) -> N
     assert queried(store, "SELECT count(*) FROM input_issue") == [(0,)]
 
 
+@pytest.mark.deep
 def test_a_repair_that_was_interrupted_before_loading_is_continued_by_a_load(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +304,7 @@ def test_loads_that_omitted_records_name_the_new_load(store: Path) -> None:
         assert state.loads[number].duplicates_of == {(new if n == 1 else n): c for n, c in before.items()}
 
 
+@pytest.mark.deep
 def test_loads_that_omitted_records_are_incomplete_if_they_are_not_loaded_again(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +319,7 @@ def test_loads_that_omitted_records_are_incomplete_if_they_are_not_loaded_again(
     assert read_state(existing_store(store)).reopened == omitting
 
 
+@pytest.mark.deep
 def test_a_check_finds_nothing_after_a_repair(store: Path) -> None:
     damage(store)
     folder = existing_store(store)
