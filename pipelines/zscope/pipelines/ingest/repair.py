@@ -17,7 +17,7 @@ from zscope.pipelines.ingest.load import ingest
 from zscope.pipelines.ingest.options_and_outcomes import IngestOptions, row_selection
 from zscope.pipelines.store.commits import REPAIR, Commit, append
 from zscope.pipelines.store.file_checks import check_all, find_damage
-from zscope.pipelines.store.folder import digest_of_file, existing_store, fsync_all, temporary_path
+from zscope.pipelines.store.folder import digest_of_file, existing_store, fsync_all
 from zscope.pipelines.store.remove import files_without
 from zscope.pipelines.store.transaction import changing, commit_files
 
@@ -93,7 +93,7 @@ def repair_store(
             return RepairResult(plan, taken_out=False)
         for path in plan.from_backup:
             assert backup is not None, "the plan has files of it"
-            _restore(backup / "data" / path, folder.data / path)
+            _restore(folder, backup, path)
         check_all(folder, state)
         gone = [lost.path for lost in plan.lost] if take_out else []
         _take_out(folder, state, plan.reloaded, gone)
@@ -187,16 +187,15 @@ def _source(load: Load) -> Path | None:
     return next((each for each in (path, *path.parents) if each.is_file()), None)
 
 
-def _restore(source: Path, target: Path) -> None:
+def _restore(folder: Folder, backup: Path, path: str) -> None:
     """Put the file of a backup in the place of a damaged one, completely or not at all."""
-    temporary = temporary_path(target)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, temporary)
-        fsync_all([temporary])
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    target = folder.data / path
+    copy = folder.stage / target.name
+    for place in (copy.parent, target.parent):
+        place.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(backup / "data" / path, copy)
+    fsync_all([copy])
+    copy.replace(target)
     fsync_all([target.parent])
 
 
@@ -205,10 +204,7 @@ def _take_out(folder: Folder, state: State, loads: Iterable[Load], gone: Collect
     removed = {load.load_id for load in loads}
     if not removed and not gone:
         return
-    damaged = [
-        path for path, file in state.files.items() if path in state.damaged and _has_only(file, removed)
-    ]
-    without = files_without(folder, state, removed, {*damaged, *gone})
+    without = files_without(folder, state, removed, gone)
     commit_files(
         folder,
         state,
@@ -241,11 +237,6 @@ def _name_new_loads(folder: Folder, state: State) -> None:
             changed.append(replace(load, duplicates_of=known))
     if changed or reopened:
         append(folder, state, Commit(REPAIR, loads=tuple(changed), reopened=tuple(reopened)))
-
-
-def _has_only(file: DataFile, loads: Collection[int]) -> bool:
-    """Whether all rows of a file are of these loads."""
-    return bool(file.loads) and file.loads.keys() <= set(loads)
 
 
 def _load_again(

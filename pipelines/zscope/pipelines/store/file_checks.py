@@ -53,8 +53,6 @@ class PartCheck:
     """The size of the files that were compared."""
     left: int = 0
     """Files that should have been checked by now, and were not for lack of time."""
-    oldest_utc: str | None = None
-    """When the file was checked that was not checked for the longest time; None if one was never checked."""
 
 
 def check_part(
@@ -86,8 +84,6 @@ def check_part(
         else:
             done.checked.append(path)
     note_check(folder, state, done.checked, done.damaged)
-    times = [state.checked.get(path) for path in _sizes(state)]
-    done.oldest_utc = min((time for time in times if time), default=None) if all(times) else None
     return done
 
 
