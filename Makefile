@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test test-deep test-bytes test-spark fuzz soak mutant-lines silent-losses mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
+.PHONY: help env demo test test-deep test-bytes test-spark fuzz soak crash-matrix mutant-lines silent-losses mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
         bench-decode bench-reports bench-ingest bench-nights bench-watch bench-metrics bench-coverage bench-worlds bench-periods bench-experiment bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
@@ -57,6 +57,9 @@ fuzz: .venv-fuzz/ready ## coverage-guided fuzzing: make fuzz ENTRY=smf MINUTES=3
 soak: env ## randomized stress test of the store: make soak MINUTES=120
 	$(PY) -m tests.soak.run --minutes $(or $(MINUTES),5) $(ARGS)
 
+crash-matrix: env ## kill commands at each call that changes files, let power and disk fail; ARGS="watch --not-done 9"
+	$(PY) -m tests.crash.matrix $(ARGS)
+
 mutant-lines: env ## prove that tests of make test notice single wrong lines of the sources; ARGS="gap" chooses some
 	$(PY) -m tests.mutants.single_lines $(ARGS)
 
@@ -81,7 +84,7 @@ types: env ## mypy, strict, over sources and tests
 contracts: env ## who may import whom
 	$(BIN)/lint-imports --no-logo
 
-docs-check: env ## do the generated documents say what the code says?
+docs-check: env ## are rendered files up to date, and can every page of the reference be rendered?
 	$(PY) -m zscope.app.docs --check
 
 pytest: env ## tests and doctests; ARGS="-k name -x" to choose
@@ -101,10 +104,11 @@ format: env ## format the code and apply the safe fixes
 	$(BIN)/ruff check --fix-only --exit-zero
 	$(BIN)/ruff format
 
-docs: env ## render the generated documents again
+docs: env ## write the rendered files under version control again
 	$(PY) -m zscope.app.docs
 
-docs-site: .venv-docs/ready ## the documents as a static site in build/site; ends with an error for a dead link
+docs-site: env .venv-docs/ready ## documents and reference as a static site in build/site; a dead link is an error
+	$(PY) -m zscope.app.docs --site build/pages
 	.venv-docs/bin/zensical build --clean --strict
 
 container-test: build ## build the image of the Containerfile and run it; needs root, buildah and debootstrap

@@ -1,4 +1,4 @@
-"""Build the image of the Containerfile, and run the `podman run` commands of docs/recipes.md with it.
+"""Build the image of the Containerfile, and run the `podman run` commands of docs/operate.md with it.
 
 Needs root, buildah, and the wheel (`make build`). The base image is pulled; where no registry can be reached,
 it is a small Debian made by debootstrap. The commands run as the user of the image with the volumes of their
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-RECIPES = CHECKOUT / "docs" / "recipes.md"
+RECIPES = CHECKOUT / "docs" / "operate.md"
 FOLDERS = {"/data": "data", "/etc/zscope": "etc"}
 """The folders that the recipes mount, and those that take their place here."""
 BASE = os.environ.get("BASE", "docker.io/library/python:3.13-slim")

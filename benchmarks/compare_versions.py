@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from zscope.pipelines.store.catalogue_file import search
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -74,6 +76,7 @@ class Version:
         """Open the catalogue of a store of this version."""
         connection = duckdb.connect(str(self.work / store / "zscope.duckdb"), read_only=True)
         connection.execute("SET TimeZone = 'UTC'")
+        search(connection)
         return connection
 
 

@@ -1,8 +1,7 @@
 """Measure how often the estimate of the TLS CPU cost contains the truth: `make bench-coverage`.
 
 Worlds with known costs are simulated (`zscope.samples.cost_truth`), estimated as a store would be, and
-compared with what the simulation put in. `--write-docs` also writes the tables into
-`docs/metrics/estimate.md`.
+compared with what the simulation put in. `--write-docs` also writes the tables into the page of the estimate.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from estimate.kinds import kinds_table
 from estimate.replicates import Row, Simulation, Summary, holds, plain
 from figures import aligned, measured_here, verdict
 
-from zscope.app.docs import write_documents
 from zscope.pipelines.estimate.costs import estimate_costs
 from zscope.pipelines.estimate.estimate_document import COVERAGE_FILES
 from zscope.pipelines.estimate.intervals import DAY_S, SystemIntervals
@@ -277,7 +275,7 @@ def main() -> None:
         "--change-replicates", type=int, default=CHANGE_REPLICATES, help="pairs of periods of changes"
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help="write the chosen tables into docs/metrics/estimate.md"
+        "--write-docs", action="store_true", help="write the chosen tables into the page of the estimate"
     )
     arguments = parser.parse_args()
     if arguments.worlds and not set(arguments.worlds.split(";")) <= set(WORLDS):
@@ -289,7 +287,6 @@ def main() -> None:
     if arguments.write_docs:
         for name, text in written.items():
             COVERAGE_FILES[name].write_text(text + "\n", encoding="utf-8")
-        write_documents()
 
 
 if __name__ == "__main__":

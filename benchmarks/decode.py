@@ -198,7 +198,7 @@ def main() -> None:
         help=f"records of the zERT dump; the mixed dump grows with it (default: {ZERT_RECORDS})",
     )  # fmt: skip
     parser.add_argument("--no-large", dest="large", action="store_false", help="leave out the 3 GB dump")
-    print_and_write(measure, parser, "benchmarks.md", "the figures")
+    print_and_write(measure, parser, "the figures")
 
 
 if __name__ == "__main__":

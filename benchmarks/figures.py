@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
-DOCUMENTS = Path(__file__).resolve().parents[1] / "docs"
+DOCUMENT = Path(__file__).with_name("README.md")
+"""The document with the figures."""
 
 
 def measured_here() -> str:
@@ -56,18 +57,17 @@ def verdict(reached: bool) -> str:
 def print_and_write(
     measure: Callable[[Path, argparse.Namespace], str],
     parser: argparse.ArgumentParser,
-    document: str,
     part: str,
 ) -> None:
-    """Measure, and print the report; with --write-docs, also put it into a part of a document."""
-    parser.add_argument("--write-docs", action="store_true", help=f"put the figures into docs/{document}")
+    """Measure, and print the report; with --write-docs, also put it into a part of the document."""
+    parser.add_argument("--write-docs", action="store_true", help=f"put the figures into {DOCUMENT.name}")
     options = parser.parse_args()
     with working_folder() as folder:
         report = measure(folder, options)
     print(report)
     if options.write_docs:
         begin, end = (f"<!-- {side} of {part} -->\n" for side in ("begin", "end"))
-        write_between(DOCUMENTS / document, begin, end, report)
+        write_between(DOCUMENT, begin, end, report)
 
 
 def write_between(document: Path, begin: str, end: str, report: str) -> None:

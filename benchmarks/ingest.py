@@ -352,7 +352,7 @@ def main() -> None:
         "--dump", type=Path, action="append", default=[], metavar="FILE",
         help="also measure this dump, such as one of another writer; can be repeated",
     )  # fmt: skip
-    print_and_write(measure, parser, "benchmarks.md", "the ingest figures")
+    print_and_write(measure, parser, "the ingest figures")
 
 
 if __name__ == "__main__":

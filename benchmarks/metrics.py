@@ -29,7 +29,7 @@ from zscope.pipelines.metrics import declared, metric, metric_names
 from zscope.pipelines.metrics.narrowing import prepared
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
-from zscope.pipelines.store.catalogue_file import has_summaries
+from zscope.pipelines.store.catalogue_file import has_summaries, search
 from zscope.pipelines.store.parquet_files import data_tables
 from zscope.samples.world import MANIFEST, ZONE, WorldRecipe, write_world
 from zscope.schemas.sql_text import literal
@@ -84,7 +84,9 @@ def loaded(folder: Path, recipe: WorldRecipe) -> Path:
 
 def client(store: Path) -> duckdb.DuckDBPyConnection:
     """Open the catalogue as any DuckDB client does."""
-    return duckdb.connect(store / "zscope.duckdb", read_only=True)
+    connection = duckdb.connect(store / "zscope.duckdb", read_only=True)
+    search(connection)
+    return connection
 
 
 def print_prepared(store: Path, names: Iterable[str], repeats: int) -> None:

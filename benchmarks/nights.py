@@ -278,7 +278,6 @@ def main() -> None:
     print_and_write(
         lambda folder, given: measure(folder, given.nights, given.records),
         parser,
-        "benchmarks.md",
         "the figures of nights",
     )
 

@@ -2,7 +2,7 @@
 `make bench-periods`.
 
 Pairs of periods are simulated and compared as `zscope compare-periods` does. `--write-docs` writes the
-table into `docs/runs.md`.
+table into `docs/benchmarks.md`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from figures import aligned, machine, verdict, write_between
 
 from zscope.samples.space_worlds import SPACE_WORLDS
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "runs.md"
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- periods: begin -->", "<!-- periods: end -->"
 WORLD = "usual"
 UNCHANGED, CHANGED = 60, 20

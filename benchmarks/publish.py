@@ -195,7 +195,6 @@ def main() -> None:
     print_and_write(
         lambda folder, given: measure(folder, given.loads, given.grace),
         parser,
-        "scale.md",
         "the figures of publication",
     )
 

@@ -125,7 +125,6 @@ def main() -> None:
     print_and_write(
         lambda folder, given: measure(folder, given.records, given.repeat),
         parser,
-        "benchmarks.md",
         "the Python figures",
     )
 

@@ -3,7 +3,7 @@
 Readers are clients of the server without a browser: they open pages with and without a filter, and wait until
 the server has sent the whole page. Meanwhile a day is loaded into the store each minute. A page
 counts as an error if it shows an exception or an error, or is not complete within a minute. `--write-docs`
-writes the results into `docs/reliability.md`.
+writes the results into `docs/trust.md`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-DOCUMENT = CHECKOUT / "docs" / "reliability.md"
+DOCUMENT = CHECKOUT / "docs" / "trust.md"
 BEGIN, END = "<!-- begin of the report of the load -->\n", "<!-- end of the report of the load -->\n"
 READERS, SECONDS, CONNECTIONS_PER_HOUR = 30, 300, 240
 LONGEST_S = 60.0
@@ -80,9 +80,7 @@ def main() -> None:
     parser.add_argument(
         "--pause", type=float, default=0.0, metavar="SECONDS", help="how long each page is read (default: 0)"
     )
-    parser.add_argument(
-        "--write-docs", action="store_true", help="write the results into docs/reliability.md"
-    )
+    parser.add_argument("--write-docs", action="store_true", help="write the results into docs/trust.md")
     options = parser.parse_args()
     with working_folder() as folder:
         recipe = WorldRecipe(days=FIRST_DAYS, runs="none", connections_per_hour=options.connections_per_hour)

@@ -198,9 +198,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
-    print_and_write(
-        lambda folder, given: measured(folder, given.repeat), parser, "benchmarks.md", "the report figures"
-    )
+    print_and_write(lambda folder, given: measured(folder, given.repeat), parser, "the report figures")
 
 
 def measured(folder: Path, repeat: int) -> str:

@@ -107,7 +107,6 @@ def main() -> None:
     print_and_write(
         lambda folder, given: measure(folder, given.records, given.repeat),
         parser,
-        "scale.md",
         "the figures of Spark",
     )
 

@@ -108,9 +108,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=11, help="repetitions (default: 11)")
-    print_and_write(
-        lambda folder, given: measure(folder, given.repeat), parser, "benchmarks.md", "the figures of starts"
-    )
+    print_and_write(lambda folder, given: measure(folder, given.repeat), parser, "the figures of starts")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ and read with the command line, as users do: `zscope generate world`, `zscope in
 world has four systems with noise of their own. One of them has SMF 30 and 72; of the others only the CPU time
 of the LPAR is known. The truth is what handshakes and bytes cost more than connections without TLS. In some
 worlds the servers work for their connections, and handshakes and bytes are charged to the TCP/IP stack or to
-the jobs. All is seeded. `--write-docs` also writes the table into `docs/metrics/estimate.md`.
+the jobs. All is seeded. `--write-docs` also writes the table into the page of the estimate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from typing import Any
 from figures import aligned, measured_here, verdict
 from working_folder import working_folder
 
-from zscope.app.docs import write_documents
 from zscope.pipelines.estimate.estimate_document import WORLDS_FILE
 
 ZSCOPE = Path(sys.executable).with_name("zscope")
@@ -219,7 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--replicates", type=int, default=REPLICATES, help="systems of each world")
     parser.add_argument(
-        "--write-docs", action="store_true", help="write the table into docs/metrics/estimate.md"
+        "--write-docs", action="store_true", help="write the table into the page of the estimate"
     )
     arguments = parser.parse_args()
     with working_folder() as folder:
@@ -227,7 +226,6 @@ def main() -> None:
     print(text)
     if arguments.write_docs:
         WORLDS_FILE.write_text(text + "\n", encoding="utf-8")
-        write_documents()
 
 
 if __name__ == "__main__":

@@ -44,8 +44,9 @@ COMPILED = CHECKOUT / "tests" / "__pycache__" / "compiled"
 """A mark beside the compiled modules of the tests: all have been imported once."""
 
 LONG = [
-    "test_night_kills.py", "test_statements_on_pages.py", "test_recorded_pages.py", "test_soak.py",
-    "test_metric_cases.py", "test_grown_dumps.py", "test_kills.py", "test_screens_of_changes.py",
+    "test_crash_matrix.py", "test_night_kills.py", "test_statements_on_pages.py", "test_recorded_pages.py",
+    "test_soak.py",
+    "test_metric_cases.py", "test_grown_dumps.py", "test_screens_of_changes.py",
     "test_screens.py", "test_single_faults_of_records.py", "test_streams.py",
 ]  # fmt: skip
 """Files with the longest tests: they run first, so that no process is left with one of them at the end."""

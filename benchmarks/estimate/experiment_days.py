@@ -1,7 +1,7 @@
 """Measure how often the result of an experiment contains the truth: `make bench-experiment`.
 
 Days of an experiment with known costs are simulated (`zscope.samples.experiment_truth`), and their costs are
-measured as those of a store would be. The table is that of `docs/experiment.md`.
+measured as those of a store would be. The table is that of `docs/benchmarks.md`.
 """
 
 from __future__ import annotations

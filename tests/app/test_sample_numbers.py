@@ -1,25 +1,25 @@
-"""The table of the numbers of the sample data in docs/metrics.md: what `zscope demo --full` and the page
+"""The table of the numbers of the sample data in the page of metrics: what `zscope demo --full` and the page
 Overview show.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamlit.testing.v1 import AppTest
 from tests.app.dashboard.conftest import LONGEST_S, draw_page, fine
 
 from zscope.app.shared.dashboard_server import STORE
-from zscope.pipelines.metrics.metric_documents import OVERVIEW, SAMPLE_NUMBERS
+from zscope.pipelines.metrics.metric_documents import OVERVIEW, SAMPLE_NUMBERS, metrics_documents
 from zscope.schemas.published import published_tables
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
     from click.testing import Result
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 _RULE = re.compile(r"^-+(  -+)+$")
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
@@ -80,7 +80,7 @@ def test_every_number_of_the_overview_is_in_the_table(
 
 
 def test_the_document_has_the_table_with_what_is_published() -> None:
-    document = DOCUMENT.read_text(encoding="utf-8")
+    document = metrics_documents()["metrics.md"]
     results = published_tables()["reference_result"]
     printed = dict(zip(results["id"].to_pylist(), results["as_printed"].to_pylist(), strict=True))
     compared = 0

@@ -3,7 +3,7 @@
 The corpus of an entry is in `build/fuzz/ENTRY`; its smaller inputs are in `tests/fuzz/corpora/ENTRY.zip`,
 too, and the next run continues with both. A failing input ends the run and is copied to
 `tests/fuzz/found/ENTRY`. The tests check the stored inputs and the failing ones. The totals of all runs are
-stored in `tests/fuzz/runs.json`. `--write-docs` writes them into `docs/reliability.md`.
+stored in `tests/fuzz/runs.json`. `--write-docs` writes them into `docs/trust.md`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FOUND = Path(__file__).with_name("found")
 CORPORA = Path(__file__).with_name("corpora")
 MOST_STORED = 100_000
 """Bytes of the inputs of an entry that are stored, before compression."""
-DOCUMENT = CHECKOUT / "docs" / "reliability.md"
+DOCUMENT = CHECKOUT / "docs" / "trust.md"
 BEGIN, END = "<!-- begin of the table of fuzzing -->\n", "<!-- end of the table of fuzzing -->\n"
 LONGEST_S, MOST_MEMORY_MB, LONGEST_BYTES = 20, 2048, 4096
 NEW_PROCESS_MB = 1024
@@ -208,7 +208,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("entry", nargs="*", metavar="ENTRY", help=f"default: all: {', '.join(ENTRIES)}")
     parser.add_argument("--minutes", type=float, default=1, help="for each entry (default: %(default)s)")
-    parser.add_argument("--write-docs", action="store_true", help="write the table into docs/reliability.md")
+    parser.add_argument("--write-docs", action="store_true", help="write the table into docs/trust.md")
     options = parser.parse_args()
     if unknown := set(options.entry) - set(ENTRIES):
         parser.error(f"no entry {', '.join(sorted(unknown))}; entries: {', '.join(ENTRIES)}")

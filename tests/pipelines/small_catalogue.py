@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics.narrowing import FILES
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.store import catalogue
+from zscope.schemas.catalogue_schemas import FILES, RAW
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,7 +45,7 @@ def use_small_catalogue(
     def create_views(connection: duckdb.DuckDBPyConnection) -> None:
         for table in tables:
             rows = visible_rows_sql(table, f"{FILES}.{table}")
-            connection.execute(f"CREATE VIEW {table} AS {rows}")
+            connection.execute(f"CREATE VIEW {RAW}.{table} AS {rows}")
 
     def fill_with_these(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) -> None:
         others = {file.table for file in state.files.values()} - set(tables)

@@ -35,6 +35,13 @@ Contents = Mapping[str, tuple[int, int]]
 """By table with rows: their number, and a sum over them that does not depend on their order."""
 
 
+def plain_client(store: Path) -> duckdb.DuckDBPyConnection:
+    """Open the catalogue as any DuckDB client does, and find all of its names without a schema."""
+    connection = duckdb.connect(str(store / CATALOGUE), read_only=True)
+    connection.execute("SET search_path = 'main,steps,raw'")
+    return connection
+
+
 def dump_bytes(records: int = 400, days: int = 3, **changes: Any) -> bytes:  # noqa: ANN401 - fields of a recipe
     """Return a dump with many tables and days; the same arguments give the same bytes."""
     recipe = Recipe(records=records, seed=4, mix=dict(TYPICAL_MIX) | {RecordKind.FOREIGN: 0.02})
@@ -57,7 +64,7 @@ def contents(connection: duckdb.DuckDBPyConnection, left_out: Iterable[str] = WH
     result: dict[str, tuple[int, int]] = {}
     names: dict[str, list[str]] = {}
     columns = connection.execute(
-        "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'raw' ORDER BY column_index"
     ).fetchall()
     for table, column in columns:
         names.setdefault(table, []).append(column)

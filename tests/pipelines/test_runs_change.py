@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
+from tests.pipelines.stores import plain_client
 
 from zscope.pipelines.runs import FILE_NAME, Run
 from zscope.pipelines.runs.edit import RunsChangeError, add_runs, import_runs, remove_runs, with_runs
@@ -21,6 +21,8 @@ from zscope.pipelines.store.transaction import changing, write_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import duckdb
 
 START = datetime(2026, 3, 2, 1, tzinfo=UTC)
 
@@ -53,7 +55,7 @@ def names(open_store: Callable[[Path], duckdb.DuckDBPyConnection], path: Path) -
 
 
 def of_catalogue(path: Path) -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(str(path / "zscope.duckdb"), read_only=True)
+    return plain_client(path)
 
 
 def test_runs_come_into_the_catalogue_and_go_from_it(folder: Folder) -> None:

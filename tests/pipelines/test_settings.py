@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.handbook import blocks, section
 
 from zscope.parsers import zones as zones_module
 from zscope.parsers.zones import ZoneError, zone_of
@@ -73,8 +74,8 @@ def test_publication_is_set_by_a_flag_or_a_folder(
 
 
 def test_the_file_in_the_document_can_be_read(tmp_path: Path) -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs/time-zones.md").read_text(encoding="utf-8")
-    path = written(tmp_path, text.split("```toml\n")[1].split("```")[0])
+    [text] = blocks(section("load.md", "Set the time zones"), "toml")
+    path = written(tmp_path, text)
     zones = Zones({"SYSA": "Europe/Berlin", "SYSB": "-05:00", "PLEX2.SYSA": "+01:00"}, "+00:00")
     # All else in it are the defaults.
     assert read_settings(path) == Settings(zones, file=path)

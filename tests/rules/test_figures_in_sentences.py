@@ -36,6 +36,7 @@ EXCEPTIONS = {
     "dashboard/pages/tls_price/what_if.py": "the price with the numbers of the sliders, which no metric has",
     "dashboard/protection_records.py": "records, and how much of the hours they cover",
     "report": "the number of rows that a table shows",
+    "screen_picture.py": "places of shapes in a picture",
     "shared/covered_days.py": "the days of a source in words, from rows of coverage by day",
 }
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from zscope.app.docs import files
+
 ROOT = Path(__file__).resolve().parents[2]
 GITHUB = ROOT / ".github"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -17,7 +19,9 @@ TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"),
 WORKFLOW: dict[str, Any] = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text("utf-8"))
 CONTAINERFILE = (ROOT / "Containerfile").read_text("utf-8")
 FORMS = sorted(path.name for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
-PAGES_WITH_VERSION = ("README.md", "docs/first-hour.md", "docs/installation.md", "docs/upgrading.md")
+MOST_LINES = 4_200
+"""Lines that people write below `docs/`: pages, notebook, list of pictures, units; not what is rendered."""
+PAGES_WITH_VERSION = ("README.md", "docs/index.md", "docs/start.md")
 
 
 def made(text: str) -> set[str]:
@@ -47,6 +51,12 @@ def test_the_workflow_runs_what_ci_runs() -> None:
 def test_the_workflow_tests_every_python_of_the_classifiers() -> None:
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
     assert WORKFLOW["jobs"]["test"]["strategy"]["matrix"]["python"] == named
+
+
+def test_the_workflow_uses_actions_of_a_commit() -> None:
+    used = [step["uses"] for step in steps() if "uses" in step]
+    assert used
+    assert [each for each in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", each)] == []
 
 
 def test_the_workflow_may_only_read() -> None:
@@ -105,35 +115,37 @@ def test_the_image_is_installed_from_a_lock() -> None:
 
 def test_extras_are_for_users_and_are_described() -> None:
     extras = set(PROJECT["project"]["optional-dependencies"])
-    table = (ROOT / "docs" / "installation.md").read_text("utf-8")
+    table = (ROOT / "docs" / "start.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| \+?([\d,]+) \| \+?\d+ \|$", table, re.MULTILINE))
     assert set(rows) == extras
     assert all(int(size.replace(",", "")) > 10 for size in rows.values())
     assert not extras & set(PROJECT["dependency-groups"])
 
 
-def _readme_on_an_index() -> str:
+def test_the_published_readme_has_no_relative_links() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
+    assert len(re.findall(r"\]\([^)]+\)", text)) > 10
     for rule in PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
         text = re.sub(rule["pattern"], rule["replacement"], text)
-    return text
+    assert re.findall(r"\]\(([^)]+)\)", text) == []
+    assert "| Start |" in text
 
 
-def test_links_of_the_published_readme_are_absolute() -> None:
-    targets = re.findall(r"\]\(([^)]+)\)", _readme_on_an_index())
-    assert len(targets) > 20
-    assert [target for target in targets if not re.match(r"https://|#", target)] == []
-    assert any(target.endswith(".png") and "/raw/" in target for target in targets)
+def test_the_metadata_name_no_address_that_does_not_exist() -> None:
+    assert "example.com" not in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert "urls" not in PROJECT["project"]
 
 
-def test_addresses_of_the_project_are_in_one_file() -> None:
-    urls = PROJECT["project"]["urls"]
-    home = urls["Homepage"]
-    assert all(url.startswith(home) for url in urls.values())
-    rules = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]
-    assert all(home in rule["replacement"] for rule in rules)
-    others = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *GITHUB.rglob("*.yml")]
-    assert [path.name for path in others if home in path.read_text("utf-8")] == []
+def test_the_readme_is_one_page() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 80
+
+
+def test_the_handbook_has_ten_pages_and_few_lines() -> None:
+    pages = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    assert len(pages) == 11, "ten, and the first page of the site"
+    texts = [path for path in (ROOT / "docs").rglob("*.*") if path.suffix not in {".png", ".svg"}]
+    written = [path for path in texts if path.relative_to(ROOT).as_posix() not in files()]
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in written) <= MOST_LINES
 
 
 @pytest.mark.parametrize("document", PAGES_WITH_VERSION)

@@ -30,6 +30,7 @@ from zscope.samples.systems.plan import SystemsPlan
 from zscope.samples.world.declared_runs import read_benchmark_runs
 from zscope.samples.world.world_scenario import WorldScenario
 from zscope.schemas.attls import AttlsFile
+from zscope.schemas.catalogue_schemas import PublicViews
 from zscope.schemas.declared import TomlFile
 from zscope.schemas.errors import DeclarationError, SettingsError
 from zscope.schemas.load import read_catalog
@@ -120,6 +121,10 @@ KINDS = [
     FileKind(
         "questions", SCHEMAS / "questions.toml", ("question", 1, "needs", 0, "any"), "a list of texts",
         lambda path: read_questions(TomlFile.read(path)), "schemas/questions.toml",
+    ),
+    FileKind(
+        "public views", SCHEMAS / "public_views.toml", ("view", 1, "example"), "a text",
+        as_type(PublicViews), "schemas/public_views.toml",
     ),
     FileKind(
         "AT-TLS parameters", SCHEMAS / "attls_parameters.toml", ("parameters", 2, "scopes"),

@@ -122,5 +122,5 @@ def test_an_inventory_of_all_samples_has_every_kind_of_file() -> None:
     kinds = {row["kind"] for row in result.rows.to_pylist()}
     assert kinds == {"smf", "rmf", "netstat", "gsksrvr", "attls", "transaction", "mq", "zvm", "ztpf"}
     assert {file.kind for file in result.files} == {"smf", "text", "xml", "json"}
-    notes = {"not-an-input", "counters-reset", "no-date", "shared-path"}
+    notes = {"benchmark-runs", "not-an-input", "counters-reset", "no-date", "shared-path"}
     assert {issue.code.value for issue in result.issues} == notes

@@ -14,15 +14,15 @@ import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 from tests.dumps import generated
+from tests.pipelines.stores import plain_client
 from tests.soak import faults
 
 from zscope.parsers import read
@@ -30,6 +30,11 @@ from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import existing_store
 from zscope.samples import Recipe
 from zscope.samples.reports import report_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import duckdb
 
 FIRST_DAY = datetime(2026, 1, 5, tzinfo=UTC)
 RECORDS = 300
@@ -378,7 +383,7 @@ class Soak:
 
     def _connection(self) -> duckdb.DuckDBPyConnection:
         """Open the store with plain DuckDB, as other programs do."""
-        return duckdb.connect(str(self.store / "zscope.duckdb"), read_only=True)
+        return plain_client(self.store)
 
 
 def contents_of(path: Path) -> Contents:

@@ -34,6 +34,7 @@ def query(store: Path) -> Iterator[None]:
     """Execute the queries with plain DuckDB, and yield while the files of the store are closed."""
     while True:
         with duckdb.connect(str(store / "zscope.duckdb"), read_only=True) as connection:
+            connection.execute("SET search_path = 'main,steps,raw'")
             for statement in QUERIES:
                 connection.execute(statement).fetchall()
         yield

@@ -2,7 +2,7 @@
 
 Two other processes read the store continuously: one queries it with DuckDB, one opens pages of the dashboard.
 The report contains the operations, and the memory usage and number of open files of each process.
-`--write-docs` writes it into `docs/reliability.md`.
+`--write-docs` writes it into `docs/trust.md`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tests.soak.model import Soak, memory_mb, open_files, rows_in
 from tests.soak.reader import READERS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DOCUMENT = CHECKOUT / "docs" / "reliability.md"
+DOCUMENT = CHECKOUT / "docs" / "trust.md"
 BEGIN, END = "<!-- begin of the report of the soak -->\n", "<!-- end of the report of the soak -->\n"
-POINTS = 12
+POINTS = 6
 """Rows of the curve of memory."""
 LONG_MINUTES = 60
 """From this duration on, thousands of files are loaded at once in the middle."""
@@ -161,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--seed", type=int, default=int(time.time()) % 100_000)
-    parser.add_argument("--write-docs", action="store_true", help="write the report into docs/reliability.md")
+    parser.add_argument("--write-docs", action="store_true", help="write the report into docs/trust.md")
     options = parser.parse_args()
     print(f"seed {options.seed}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="zscope-soak-") as folder:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _INTRODUCTION = """\
 # Reference of the Python interface
 
-`make docs` renders this page from the docstrings; `help(zs.scan)` shows the same. The guide is
-[Python](python.md).
+This page is rendered from the docstrings; `help(zs.scan)` shows the same. The guide is
+[Python](../sql.md#python).
 
 ```python
 import zscope.api as zs

@@ -41,7 +41,7 @@ from zscope.parsers.file_range import FileRange
 from zscope.parsers.issues import Code, InputError, Issue, Issues, unexpected_errors
 from zscope.parsers.options import ProgressState, ReadOptions
 from zscope.parsers.written_forms import NAME, SYSTEM
-from zscope.schemas.arrow import LOCAL
+from zscope.schemas.arrow import LOCAL, UTC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -502,10 +502,12 @@ INVENTORY_SCHEMA = pa.schema(
         ("max_bytes", pa.uint32()),
         ("first_local", LOCAL),
         ("last_local", LOCAL),
+        ("first_utc", UTC),
+        ("last_utc", UTC),
     ]
 )
 """The rows of an inventory. `records` counts records of a dump and reports of a text; a column that does not
-apply to a kind of file is null.
+apply to a kind of file is null. Times are in UTC if the file has them with their offset from UTC.
 """
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from zscope.parsers.notebook_html import html_table
+from zscope.schemas.described_columns import described
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Code(StrEnum):
     BAD_CERT_TIME = "bad-cert-time"
     NO_REPORT = "no-report"
     NOT_AN_INPUT = "not-an-input"
+    BENCHMARK_RUNS = "benchmark-runs"
     ZVM_NETSTAT = "zvm-netstat"
     XML_DAMAGED = "xml-damaged"
     RMF_MESSAGE = "rmf-message"
@@ -120,6 +122,7 @@ NOTES = frozenset(
         Code.EXCLUSIVE_LENGTHS,
         Code.TRAILER_MISSING,
         Code.NOT_AN_INPUT,
+        Code.BENCHMARK_RUNS,
         Code.OTHER_REPORT,
         Code.NO_DATE,
         Code.HEADING_MISSING,
@@ -451,16 +454,16 @@ def _by_kind(issues: Iterable[Issue]) -> Counter[tuple[str, Code, str, str]]:
 
 ISSUE_SCHEMA = pa.schema(
     [
-        ("file", pa.string()),
-        ("record_no", pa.uint64()),
-        ("byte_offset", pa.uint64()),
-        ("byte_end", pa.uint64()),
-        ("line_no", pa.uint64()),
-        ("column_no", pa.uint32()),
-        ("section", pa.string()),
-        ("field", pa.string()),
-        ("severity", pa.string()),
-        ("code", pa.string()),
-        ("text", pa.string()),
+        described("file", pa.string(), "Path of the file, with the member of an archive."),
+        described("record_no", pa.uint64(), "Number of the record in the file, from 1."),
+        described("byte_offset", pa.uint64(), "Place of the first byte."),
+        described("byte_end", pa.uint64(), "Place after the last byte."),
+        described("line_no", pa.uint64(), "Number of the line in a text, from 1."),
+        described("column_no", pa.uint32(), "Number of the first character in the line, from 1."),
+        described("section", pa.string(), "Section of the record, or part of the report."),
+        described("field", pa.string(), "Name of the field in the documentation of IBM."),
+        described("severity", pa.string(), "How much it matters: note, warning or refused."),
+        described("code", pa.string(), "Kind of issue."),
+        described("text", pa.string(), "What is wrong, in words."),
     ]
 )

@@ -17,6 +17,7 @@ import pyarrow as pa
 from zscope.pipelines.export_target import ExportError, new_file, new_folder, spill_of
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables
+from zscope.schemas.catalogue_schemas import EVERY_COLUMN, EVERY_NAME
 from zscope.schemas.reference import reference_schemas
 from zscope.schemas.sql_text import identifier, literal
 from zscope.schemas.stored import DAY
@@ -91,23 +92,13 @@ class ExportSource:
     @cached_property
     def meanings(self) -> dict[str, str | None]:
         """All tables and views with the meaning of their rows."""
-        query = (
-            "SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal "
-            "UNION ALL "
-            "SELECT view_name, comment FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal "
-            "ORDER BY ALL"
-        )
-        return {str(name): _text(meaning) for name, meaning in self._values(query)}
+        return {str(name): _text(meaning) for name, meaning in self._values(EVERY_NAME)}
 
     @cached_property
     def columns(self) -> dict[str, list[ExportColumn]]:
         """The columns of each table and view, in order."""
-        query = (
-            "SELECT table_name, column_name, data_type, is_nullable, comment FROM duckdb_columns() "
-            "WHERE schema_name = 'main' AND NOT internal ORDER BY table_name, column_index"
-        )
         columns: dict[str, list[ExportColumn]] = {}
-        for table, name, kind, nullable, comment in self._values(query):
+        for table, name, kind, nullable, comment in self._values(EVERY_COLUMN):
             column = ExportColumn(str(name), str(kind), bool(nullable), _text(comment))
             columns.setdefault(str(table), []).append(column)
         return columns

@@ -10,7 +10,6 @@ old files or in the new ones.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import json
 import os
@@ -31,6 +30,7 @@ from zscope.pipelines.store.folder import (
     write_atomically,
 )
 from zscope.pipelines.store.parquet_files import schema_digest
+from zscope.pipelines.unix_calls import exchange
 from zscope.schemas.tables import DIGEST_TABLE
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ _WITHOUT_LINKS = frozenset(
     {errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP}
 )
 """Errors of file systems without hard links, or without the exchange of folders."""
-_HERE, _EXCHANGE = -100, 2
-"""`AT_FDCWD`, and `RENAME_EXCHANGE` of Linux, which macOS calls `RENAME_SWAP`."""
 
 NO_MONTH = "(none)"
 """The month of rows without a day. It is before all others in their order. pyarrow and pandas fail to read a
@@ -167,7 +165,7 @@ def _begin(folder: Folder) -> str:
     for place in trial:
         place.mkdir(parents=True, exist_ok=True)
     try:
-        _exchange(*trial)
+        exchange(*trial)
     except OSError as error:
         return _no_links(error.strerror or str(error))
     folder.tables.mkdir(exist_ok=True)
@@ -215,15 +213,25 @@ def _update(folder: Folder, state: State, changed: set[Month] | None) -> int:
         )
         write_atomically(folder.tables / _DAMAGED, text.encode())
     lost = 0
-    touched: set[Path] = set()
+    replaced: dict[Path, Path] = {}
+    gone: list[Path] = []
     for month in sorted(months):
         sources = {_public_name(file.path): _source(folder, state, file) for file in wanted.get(month, ())}
         existing = {name: path for name, path in sources.items() if path.exists()}
         lost += len(sources) - len(existing)
         place = _place(folder, month)
-        if _replace(place, existing, folder.stage / "tables" / place.relative_to(folder.tables)):
-            touched |= {place, place.parent}
-    fsync_all(place for place in {*touched, folder.tables} if place.exists())
+        gone += [] if existing else [place]
+        if _has(place, existing):
+            continue
+        fresh = folder.stage / "tables" / place.relative_to(folder.tables)
+        fresh.mkdir(parents=True)
+        for name, path in existing.items():
+            os.link(path, fresh / name)
+        replaced[place] = fresh
+    _replace(folder, replaced)
+    for place in gone:
+        _remove_if_empty(place)
+        _remove_if_empty(place.parent)
     return lost
 
 
@@ -277,27 +285,32 @@ def _existing(folder: Folder) -> Iterator[Month]:
         yield place.parent.name, place.name.removeprefix("month=")
 
 
-def _replace(place: Path, wanted: Mapping[str, Path], fresh: Path) -> bool:
-    """Let a folder have links to these files instead of those that it has; return whether that changed it."""
-    ours = _inodes(place)
-    changed = ours != {name: path.stat().st_ino for name, path in wanted.items()}
-    if changed:  # not if a killed writer did it
-        others = [path.name for path in place.glob("*") if path.name not in ours]
-        fresh.mkdir(parents=True)
-        for name, path in wanted.items():
-            os.link(path, fresh / name)
+def _has(place: Path, wanted: Mapping[str, Path]) -> bool:
+    """Whether a folder has links to these files; a killed writer can have made them."""
+    return _inodes(place) == {name: path.stat().st_ino for name, path in wanted.items()}
+
+
+def _replace(folder: Folder, replaced: Mapping[Path, Path]) -> None:
+    """Put new folders in the places of others.
+
+    What is in them is on the disk before, and the change itself before the old folders are emptied. So after
+    a power failure, too, a month has its old files or its new ones.
+    """
+    fsync_all(replaced.values())
+    old: list[Path] = []
+    for place, fresh in replaced.items():
         if not place.exists():
             place.parent.mkdir(exist_ok=True)
             fresh.rename(place)
-            return True
-        _exchange(fresh, place)
+            continue
+        others = [path.name for path in place.glob("*") if not _OURS.fullmatch(path.name)]
+        exchange(fresh, place)
+        old.append(fresh)
         for name in others:
             (fresh / name).rename(place / name)
-        shutil.rmtree(fresh)
-    if not wanted:
-        _remove_if_empty(place)
-        _remove_if_empty(place.parent)
-    return changed
+    fsync_all([*replaced, *{place.parent for place in replaced}, folder.tables] if replaced else [])
+    for each in old:
+        shutil.rmtree(each)
 
 
 def _inodes(place: Path) -> dict[str, int]:
@@ -323,18 +336,3 @@ def _remove(folder: Folder) -> None:
         (folder.tables / name).unlink(missing_ok=True)
     for place in (*folder.tables.glob("*/month=*"), *folder.tables.glob("*"), folder.tables):
         _remove_if_empty(place)
-
-
-def _exchange(one: Path, other: Path) -> None:
-    """Exchange two folders in one step."""
-    names = os.fsencode(one), os.fsencode(other)
-    library = ctypes.CDLL(None, use_errno=True)
-    if hasattr(library, "renameat2"):
-        failed = library.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE)
-    elif hasattr(library, "renamex_np"):
-        failed = library.renamex_np(*names, _EXCHANGE)
-    else:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    if failed:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(one), None, str(other))

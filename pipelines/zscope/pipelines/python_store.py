@@ -36,8 +36,9 @@ from zscope.pipelines.metrics.query_options import (
 )
 from zscope.pipelines.settings import Zones
 from zscope.pipelines.store import StoreError
-from zscope.pipelines.store.catalogue_file import has_summaries
+from zscope.pipelines.store.catalogue_file import ABOUT, has_summaries, use_catalogue
 from zscope.pipelines.store.reader import open_reader
+from zscope.schemas.catalogue_schemas import EVERY_NAME, as_shown
 from zscope.schemas.field_catalog import search
 from zscope.schemas.suggestions import suggestion, with_suggestion
 
@@ -51,18 +52,6 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.metrics import Metric
 
-_TABLES = """
-SELECT name, coalesce(comment, '')
-FROM (
-    SELECT table_name AS name, comment FROM duckdb_tables()
-    WHERE database_name = current_database() AND schema_name = 'main' AND NOT internal
-    UNION ALL
-    SELECT view_name, comment FROM duckdb_views()
-    WHERE database_name = current_database() AND schema_name = 'main' AND NOT internal
-)
-WHERE NOT starts_with(name, 'zscope_')
-ORDER BY name
-"""
 _ZONES = """
 SELECT system, arg_max(zone, load_id) FROM system_clock
 WHERE system IS NOT NULL AND zone IS NOT NULL GROUP BY system
@@ -155,8 +144,7 @@ class Store:
         its remaining rows would be lost without an error.
         """
         connection = (opened or self._connection).cursor()
-        connection.execute("USE zscope")
-        connection.execute("SET enable_progress_bar = false")
+        use_catalogue(connection)
         return connection
 
     def refresh(self) -> Self:
@@ -183,13 +171,13 @@ class Store:
     @property
     def commit(self) -> int:
         """Return the number of the commit that is shown."""
-        return int(self._value("SELECT commit_no FROM zscope_store"))
+        return int(self._value(f"SELECT commit_no FROM {ABOUT}"))
 
     @property
     def tables(self) -> Names:
         """Return the tables with their meaning: of data, codes, published results and loads."""
-        rows = self._own().execute(_TABLES).fetchall()
-        return Names("table", {name: meaning for name, meaning in rows if name not in declared()})
+        rows = self._own().execute(EVERY_NAME).fetchall()
+        return Names("table", {name: meaning or "" for name, meaning in rows if name not in declared()})
 
     @property
     def metrics(self) -> Names:
@@ -237,7 +225,7 @@ class Store:
         # DuckDB takes seconds to plan several layers of the views of the catalogue.
         prepare(connection, steps_named(text))
         try:
-            return connection.sql(text)
+            return connection.sql(as_shown(text))
         except InvalidInputException as error:
             if "another Connection" in str(error):
                 error.add_note(

@@ -11,6 +11,9 @@ _JULIAN = re.compile(r"(\d{4})[./-]?(\d{3})")
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 _WEEK = re.compile(r"(\d{4})-?W(\d{2})")
 _DAYS_OF_WEEK = 7
+_FRIDAY = 5
+_ALIKE = 0.1
+"""Largest difference in the share of weekend days that is not reported."""
 
 
 def parse_day(text: str) -> date:
@@ -51,6 +54,29 @@ class DaysPeriod:
         weeks = (self.last - self.first).days // _DAYS_OF_WEEK + 1
         earlier = timedelta(days=weeks * _DAYS_OF_WEEK)
         return DaysPeriod(self.first - earlier, self.last - earlier)
+
+
+def weekend_note(a: DaysPeriod, b: DaysPeriod) -> str:
+    """Return a note if one of two periods has a larger part of its days on Saturdays and Sundays.
+
+    >>> weekend_note(parse_period("2026-03-09..2026-03-12"), parse_period("2026-03-13..2026-03-16"))
+    'A has 0 of 4 days on a Saturday or Sunday, B has 2 of 4: changes can come from that alone'
+    >>> weekend_note(parse_period("2026-W10"), parse_period("2026-W11"))
+    ''
+    """
+    counts = []
+    for period in (a, b):
+        length = (period.last - period.first).days + 1
+        of_weekend = sum((period.first + timedelta(days=n)).isoweekday() > _FRIDAY for n in range(length))
+        counts.append((of_weekend, length))
+    (in_a, days_a), (in_b, days_b) = counts
+    # Months have four or five weekends.
+    if abs(in_a / days_a - in_b / days_b) <= _ALIKE:
+        return ""
+    return (
+        f"A has {in_a} of {days_a} days on a Saturday or Sunday, B has {in_b} of {days_b}: "
+        "changes can come from that alone"
+    )
 
 
 def parse_period(text: str) -> DaysPeriod:

@@ -33,7 +33,7 @@ _INTRODUCTION = """\
 # Data dictionary
 
 Every declared field, its place in the record or its label in the report, and the column it becomes.
-`make docs` renders this page from the layout files, which `schemas/README.md` explains;
+This page is rendered from the layout files, which `schemas/README.md` explains;
 `zscope fields PATTERN` searches the same fields.
 
 Offsets count from 0 at the start of the section, those of the header and of triplets from the start of the

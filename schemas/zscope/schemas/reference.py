@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from zscope.schemas.attls import attls_defaults
-from zscope.schemas.code_tables import CipherSuite, cipher_suites, crypto_functions
+from zscope.schemas.code_tables import cipher_suites, crypto_functions
 from zscope.schemas.described_columns import described
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
 from zscope.schemas.load import catalog
@@ -94,9 +94,27 @@ def code_rows(codes: CodeTable) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in bits + groups], schema)
 
 
+_OF_CIPHER_SUITES = {
+    "code": "Number on the wire in hexadecimal digits.",
+    "name": "Name of the cipher suite as registered.",
+    "protocol": "Version of the protocol that the suite belongs to.",
+    "key_exchange": "How the two sides agree on a key.",
+    "authentication": "How the server proves its identity.",
+    "encryption": "Algorithm that encrypts the data; NULL if nothing is encrypted.",
+    "key_bits": "Length of the key that encrypts the data.",
+    "mode": "Mode of the algorithm.",
+    "mac": "How changed data is detected.",
+    "hash": "Hash of the suite.",
+    "pfs": "Whether a stolen key of the server leaves earlier connections secret: yes or no.",
+}
+
+
 def cipher_schema() -> pa.Schema:
     """Return the columns of the table of cipher suites."""
-    columns = [_key(f.name, pa.int64() if f.name == "key_bits" else pa.string()) for f in fields(CipherSuite)]
+    columns = [
+        described(name, pa.int64() if name == "key_bits" else pa.string(), meaning, required=True)
+        for name, meaning in _OF_CIPHER_SUITES.items()
+    ]
     meaning = "Cipher suites by the hexadecimal number that records carry; four digits, or six for SSLv2."
     return pa.schema(columns, {"meaning": meaning})
 

@@ -37,10 +37,10 @@ from zscope.app.figures.elements import LONGEST
 from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures
 from zscope.app.figures.figure_rows import FigureRows, figure_rows
 from zscope.app.figures.static_pictures import add_picture
-from zscope.app.figures.written_values import shown
 from zscope.app.report.report_sections import glance_figures
 from zscope.app.shared.filters import PERIOD_BEFORE, Filters
 from zscope.app.shared.plain_texts import one_line
+from zscope.app.shared.written_values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,8 @@ from tests.pipelines.estimate.measured import changed, replicates
 
 from zscope.pipelines.estimate.costs import ITEMS, estimate_costs
 from zscope.pipelines.estimate.intervals import selected
-from zscope.pipelines.estimate.stated_costs import PARTS
+from zscope.pipelines.estimate.regression import Estimate
+from zscope.pipelines.estimate.stated_costs import PARTS, at_equal_load
 from zscope.pipelines.estimate.statuses import sentences
 from zscope.samples.cost_truth import FULL_US, MB_US, RESUMED_US
 
@@ -140,7 +141,7 @@ def test_lpar_cpu_has_ranges_and_the_difference_on_a_condition() -> None:
         assert codes(result, item) == ["range_of_lpar"]
         cost = result.cost(item)
         assert (cost.status.kind, cost.value, cost.low) == ("range", None, 0)
-        assert cost.status.why.startswith("at most ")
+        assert cost.status.why.startswith("the upper end can ")
         assert "load SMF 30 intervals" in cost.status.why
     difference = result.cost("full less resumed")
     assert codes(result, "full less resumed") == ["equal_load"]
@@ -391,6 +392,15 @@ def test_hours_of_some_days_that_are_not_covered_count_as_those_of_other_days() 
     assert partly.steps == 1344 - 5 * 12
 
 
+def test_a_difference_below_nothing_has_no_value_and_without_an_upper_end_no_range() -> None:
+    seen = at_equal_load(Estimate(5.0, -20.0, 10.0), ())
+    assert (seen.status.kind, seen.value, seen.low, seen.high) == ("conditional", 5, 0, 10)
+    none_seen = at_equal_load(Estimate(-5.0, -20.0, 10.0), ())
+    assert (none_seen.status.kind, none_seen.value, none_seen.low, none_seen.high) == ("range", None, 0, 10)
+    below = at_equal_load(Estimate(-15.0, -20.0, -10.0), ())
+    assert (below.status.kind, below.value, below.high) == ("not enough data", None, None)
+
+
 def test_every_status_has_a_test() -> None:
     """Each sentence of the table is reached by a test of this folder."""
     reached = {
@@ -398,7 +408,7 @@ def test_every_status_has_a_test() -> None:
         *("handshakes_follow_bytes", "same_mix", "kinds_not_counted", "one_kind", "no_megabyte"),
         *("short", "outliers", "residual_autocorrelated", "partly_covered", "not_covered"),
         *("clocks_differ", "intervals_apart", "clocks_apart"),
-        *("range_of_lpar", "range_of_spaces", "equal_load"),
+        *("range_of_lpar", "range_of_spaces", "equal_load", "none_at_equal_load"),
         *("value", "charged_to_stack", "bytes_in_stack", "narrow_range"),
         *("change_in_stack", "change_in_spaces", "change_in_lpar", "parts_not_apart"),
         *("of_job", "small_job", "job_not_recorded", "jobs_alike"),

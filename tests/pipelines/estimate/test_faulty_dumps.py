@@ -1,6 +1,6 @@
 """The TLS CPU cost from dumps with faults: its range contains the truth, or it is withheld with the reason.
 
-`docs/data-quality.md` contains the table of faults and answers.
+`docs/trust.md` contains the table of faults and answers.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SEVEN_MINUTES = replace(
     USUAL, start=datetime(2026, 3, 9, 0, 7, tzinfo=UTC), zones=ZONES, connection_numbers=500
 )
 """Intervals that begin seven minutes after the quarter hour, and connection numbers that are used again."""
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "data-quality.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "trust.md"
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:

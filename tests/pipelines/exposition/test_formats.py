@@ -184,6 +184,9 @@ PARTS = {
     "address_space_cpu": HOURS,
     "connection_count": HOURS,
     "cpu_per_transaction": HOURS,
+    "period_cause": MetricSelection(
+        begin=datetime(2026, 3, 10, tzinfo=UTC), end=datetime(2026, 3, 16, tzinfo=UTC)
+    ),
     "run_comparison": MetricSelection(where="measure = 'latency'"),
     "service_class_cpu": HOURS,
     "tls_posture": HOURS,

@@ -7,15 +7,33 @@ either.
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.pipelines.store.operations import audited
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+_ON_FILES = {
+    "open",
+    "os.rename",
+    "os.link",
+    "os.remove",
+    "os.mkdir",
+    "os.rmdir",
+    "os.truncate",
+    "shutil.copyfile",
+    "sqlite3.connect",
+}
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+Observer = Callable[[str, tuple[Any, ...]], None]
+"""Called with an audit event and its arguments."""
+_observers: list[Observer] = []
 
 
 class StoppedError(Exception):
@@ -57,3 +75,29 @@ def stop_before(number: int) -> Callable[[str], None]:
             raise StoppedError
 
     return at_operation
+
+
+@contextmanager
+def audited(on_event: Observer) -> Iterator[None]:
+    """Call a function before each operation of this process that changes files."""
+    _install_hook()
+    _observers.append(on_event)
+    try:
+        yield
+    finally:
+        _observers.remove(on_event)
+
+
+@cache
+def _install_hook() -> None:
+    """Install the audit hook. Hooks cannot be removed, so all observers use the same one."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in _ON_FILES:
+            return
+        if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
+            return
+        for on_event in _observers:
+            on_event(event, arguments)
+
+    sys.addaudithook(hook)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,9 +36,7 @@ from zscope.pipelines.store.lock import StoreBusyError, WriteLock
 from zscope.pipelines.store.remove import remove_load
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-OPERATIONS = 33
-"""On files, of the publication that is stopped."""
-SHORT = (7, 14, 16, 28)
+PLACES = (7, 14, 16, 28)
 """Before a version of a table, before the next, before its hint, before the catalogue."""
 
 
@@ -88,7 +83,7 @@ def published_by(store: Path) -> Contents:
     return read_by_hint(target)
 
 
-@pytest.mark.parametrize("number", deep_except(SHORT, range(OPERATIONS + 1)))
+@pytest.mark.parametrize("number", PLACES)
 def test_the_next_publication_completes_one_that_was_stopped(
     prepared: Path, tmp_path: Path, number: int
 ) -> None:
@@ -96,11 +91,10 @@ def test_the_next_publication_completes_one_that_was_stopped(
     target = default_target(store)
     with watched(target, stop_before(number)) as operations, suppress(StoppedError):
         publish_iceberg(store)
-    stopped = len(operations) > number
-    if stopped:
-        assert set(tables_in(target)) >= {DETAIL, CONNECTION}
-        read_by_hint(target)
-        read_by_catalogue(target)
+    assert len(operations) > number
+    assert set(tables_in(target)) >= {DETAIL, CONNECTION}
+    read_by_hint(target)
+    read_by_catalogue(target)
     expected = {DETAIL: (0, 0)} | in_store(store)
     assert published_by(store) == expected
     assert read_by_catalogue(target) == expected
@@ -108,7 +102,6 @@ def test_the_next_publication_completes_one_that_was_stopped(
     assert snapshots_of(target, CONNECTION).keys() == {1, 2, 3}
     assert snapshots_of(target, "netstat_conn").keys() == {2}
     check_store(existing_store(store))
-    assert stopped == (number < OPERATIONS), "the last case is a publication that is not stopped"
 
 
 def prepared_elsewhere(prepared: Path, tmp_path: Path) -> Path:
@@ -123,12 +116,11 @@ def prepared_elsewhere(prepared: Path, tmp_path: Path) -> Path:
     return store
 
 
-@pytest.mark.parametrize("number", deep_except([12], [0, 3, 12, 25, 29]))
-def test_a_first_publication_that_was_stopped_is_completed(tmp_path: Path, number: int) -> None:
+def test_a_first_publication_that_was_stopped_is_completed(tmp_path: Path) -> None:
     store = tmp_path / "store"
     add_load(store)
     target = default_target(store)
-    with watched(target, stop_before(number)), suppress(StoppedError):
+    with watched(target, stop_before(12)), pytest.raises(StoppedError):
         publish_iceberg(store)
     assert published_by(store) == in_store(store)
     assert read_by_catalogue(target) == in_store(store)
@@ -211,30 +203,6 @@ import zscope.pipelines.iceberg.published_table
 print("ready", flush=True)
 publish_iceberg(Path(sys.argv[1]))
 """
-
-
-@pytest.mark.deep
-def test_publications_killed_at_random_moments_are_completed(prepared: Path, tmp_path: Path) -> None:
-    rng = random.Random(14)
-    killed = 0
-    for number in range(5):
-        place = tmp_path / str(number)
-        place.mkdir()
-        store = prepared_elsewhere(prepared, place)
-        process = subprocess.Popen(
-            [sys.executable, "-c", PUBLISH, store], stdout=subprocess.PIPE, cwd=CHECKOUT
-        )
-        assert process.stdout is not None
-        with process.stdout:
-            process.stdout.readline()
-            time.sleep(rng.uniform(0, 0.12))
-            process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-        expected = {DETAIL: (0, 0)} | in_store(store)
-        assert published_by(store) == expected
-        assert read_by_catalogue(default_target(store)) == expected
-        assert snapshots_of(default_target(store), CONNECTION).keys() == {1, 2, 3}
-    assert killed > 2
 
 
 @pytest.mark.deep

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipelines.stores import EVERYTHING, Contents, dump_bytes, load, queried, rows_of
 
+from zscope.app.cli.repairing import describe_repair
 from zscope.pipelines.ingest import row_selection
 from zscope.pipelines.ingest.options_and_outcomes import IngestOptions
 from zscope.pipelines.ingest.repair import RepairResult, repair_store
@@ -46,6 +47,12 @@ def store(tmp_path: Path) -> Path:
     for name in ("a.smf", "b.smf.gz", "cd.zip"):
         load(tmp_path / "store", tmp_path / name, how=BERLIN)
     return tmp_path / "store"
+
+
+@pytest.fixture
+def whole(store: Path) -> Contents:
+    """The rows of the store before anything happens to it."""
+    return rows_of(store)
 
 
 def damage(store: Path, table: str = TABLE, load_id: int = 1) -> Path:
@@ -275,19 +282,42 @@ def test_rows_of_no_load_can_only_be_taken_out(store: Path, tmp_path: Path) -> N
     assert queried(store, "SELECT count(*) FROM input_issue") == [(0,)]
 
 
-@pytest.mark.deep
-def test_a_repair_that_was_interrupted_before_loading_is_continued_by_a_load(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = rows_of(store)
+@pytest.fixture
+def interrupted(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store whose repair was interrupted after it had removed the first load."""
     damage(store)
     with monkeypatch.context() as patched:
         patched.setattr("zscope.pipelines.ingest.repair.ingest", None)
         with pytest.raises(TypeError):
             repair(store)
     check_store(existing_store(store))
-    load(store, tmp_path / "a.smf", how=BERLIN)
-    assert content(store) == before
+    return store
+
+
+@pytest.mark.parametrize("by", ["repair", pytest.param("load", marks=pytest.mark.deep)])
+def test_a_repair_that_was_interrupted_before_loading_is_continued(
+    whole: Contents, interrupted: Path, tmp_path: Path, by: str
+) -> None:
+    if by == "load":
+        load(interrupted, tmp_path / "a.smf", how=BERLIN)
+    else:
+        assert [load.load_id for load in repair(interrupted).plan.continued] == [1]
+    assert content(interrupted) == whole
+    assert repair(interrupted).plan.continued == ()
+
+
+@pytest.mark.deep
+def test_what_an_interrupted_repair_removed_is_named_if_it_cannot_be_loaded_again(
+    interrupted: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.smf").unlink()
+    done = repair(interrupted)
+    assert done.plan.continued == ()
+    said = list(describe_repair(done, dry_run=False))
+    assert len(said) == 1
+    assert "load 1" in said[0]
+    assert "removed by a repair that was interrupted" in said[0]
+    assert "does not exist any more" in said[0]
 
 
 def test_loads_that_omitted_records_name_the_new_load(store: Path) -> None:

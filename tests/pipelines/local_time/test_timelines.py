@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import duckdb
 import pyarrow as pa
+from tests.handbook import blocks, section
 
 from zscope.pipelines.local_time.timelines import CLOCK_SCHEMA, clock_spans
 from zscope.schemas.arrow import LOCAL
@@ -46,8 +47,7 @@ def test_spans_join_local_times_to_their_moments() -> None:
 
 
 def test_the_statement_of_the_document_converts_other_columns() -> None:
-    text = (CHECKOUT / "docs/time-zones.md").read_text(encoding="utf-8")
-    statement = text.split("```sql\n")[1].split("```")[0]
+    [statement] = blocks(section("load.md", "Other local columns"), "sql")
     times = [at("2026-07-01T12:00"), at("2026-12-01T12:00"), at("2026-03-29T02:30"), at("2026-10-25T02:30")]
     first = pa.array([1] * 4, pa.uint32())
     rows = pa.table(

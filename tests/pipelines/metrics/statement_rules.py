@@ -116,10 +116,11 @@ def _check_saving(row: Row, evidence: Sequence[Row]) -> None:
     assert all(str(first[name]) in row["sentence"] for name in named if first[name])
 
 
-def _advice_order(advice: Row) -> tuple[bool, bool, bool, float]:
-    """What saves at least 1 % of all that TLS costs, and of that of its system, then what the data show."""
+def _advice_order(advice: Row) -> tuple[bool, bool, bool, bool, float]:
+    """What saves at least 1 % of all that TLS costs and of its system, then what is seen and certain."""
     is_large = [advice[name] is None or advice[name] >= 1 for name in ("all_cost_pct", "cost_pct")]
-    return is_large[0], is_large[1], advice["is_seen"], advice["upper_s_per_day"]
+    is_certain = advice["status"] == "estimate"
+    return is_large[0], is_large[1], advice["is_seen"], is_certain, advice["upper_s_per_day"]
 
 
 def _check_exposure(row: Row, evidence: Sequence[Row]) -> None:
@@ -137,7 +138,7 @@ def _check_exposure(row: Row, evidence: Sequence[Row]) -> None:
         for each in evidence
         if each[column] == largest
     ]
-    assert not exposed or f"The largest part of them, {largest:,}, is of " in row["sentence"]
+    assert not exposed or f"The largest part of them, {largest:,}, was of " in row["sentence"]
     assert not exposed or "not recorded" in row["sentence"] or any(each in row["sentence"] for each in named)
 
 

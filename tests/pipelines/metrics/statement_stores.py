@@ -111,7 +111,7 @@ STORES: Mapping[str, ChangedStore] = {
         "connections an hour in 2026-|no change beyond noise can be seen: ", copies=(*range(1, 14), 60, 90)
     ),
     "only old versions": ChangedStore(
-        r"\(100\.0 %\)|use SSL",
+        r"\(100\.0 %\)|used SSL",
         tuple(f"UPDATE {table} SET tls_version = 769 WHERE tls_version > 0" for table in _ZERT),
     ),
     "nothing protected": ChangedStore(

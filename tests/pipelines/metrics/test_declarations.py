@@ -182,6 +182,8 @@ def test_every_metric_declares_the_columns_that_answer_its_question(name: str) -
     ("added", "problem"),
     [
         ('answer = ["job"]\n', "answer: no column job"),
+        ('notes = ["why"]\n', "notes: no column why"),
+        ('answer = ["system"]\nnotes = ["system"]\n', "notes: in the answer, too: system"),
         ('shown_by = ["day"]\n', "shown_by: no dimension day"),
     ],
 )

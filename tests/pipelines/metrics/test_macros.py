@@ -76,7 +76,7 @@ def test_a_client_that_attaches_the_catalogue_can_query_the_views(
     with duckdb.connect() as client:
         client.execute(f"ATTACH '{Folder(world_store).catalogue}' AS another_name (READ_ONLY)")
         for name in names:
-            client.execute(f"SELECT * FROM another_name.{name} LIMIT 0")
+            client.execute(f"SELECT * FROM another_name.steps.{name} LIMIT 0")
 
 
 def test_the_server_port_comes_from_the_handshake_then_from_opening_then_from_the_numbers(

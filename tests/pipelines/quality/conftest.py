@@ -32,7 +32,7 @@ MakeCatalogue = Callable[[Path, Tables], Path]
 DAY = "2026-03-02"
 LOAD = 7
 COVERAGE = f"""
-CREATE TABLE coverage AS
+CREATE TABLE steps.coverage AS
 SELECT system, source, '{DAY}'::TIMESTAMP + INTERVAL (hour) HOUR AS hour_local, 'complete' AS state,
     100.0::DOUBLE AS covered_pct, NULL::VARCHAR AS loss
 FROM unnest(['SYSA', 'SYSB', 'SRV1']) AS a(system), range(24) AS h(hour),
@@ -79,13 +79,14 @@ def make_catalogue() -> MakeCatalogue:
     def make(folder: Path, tables: Tables) -> Path:
         catalogue = folder / "zscope.duckdb"
         with duckdb.connect(str(catalogue)) as connection:
+            connection.execute("CREATE SCHEMA raw; CREATE SCHEMA steps")
             for name, rows in tables.items():
                 place = folder / "data" / name / f"day={DAY}"
                 place.mkdir(parents=True)
                 pq.write_table(rows, place / "1.parquet")
                 file = literal(str(place / "1.parquet"))
                 connection.execute(
-                    f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{file}], "
+                    f"CREATE VIEW raw.{name} AS SELECT * FROM read_parquet([{file}], "
                     "hive_partitioning = true, hive_types = {'day': DATE})"
                 )
             connection.execute(COVERAGE)

@@ -215,9 +215,10 @@ def test_lost_hours_are_those_of_the_systems_and_days_of_the_slice(
 ) -> None:
     """The catalogue has lost hours of one system, on the day of its records and the day before."""
     with duckdb.connect(str(catalogue)) as connection:
-        connection.execute("UPDATE coverage SET state = if(system = 'SYSB', 'lost', 'complete')")
+        connection.execute("UPDATE steps.coverage SET state = if(system = 'SYSB', 'lost', 'complete')")
         connection.execute(
-            "INSERT INTO coverage SELECT * REPLACE (hour_local - INTERVAL 1 DAY AS hour_local) FROM coverage"
+            "INSERT INTO steps.coverage "
+            "SELECT * REPLACE (hour_local - INTERVAL 1 DAY AS hour_local) FROM steps.coverage"
         )
     with duckdb.connect() as connection:
         make_views(connection, catalogue, part)
@@ -262,7 +263,8 @@ def test_a_planted_fault_is_found(name: str, views: duckdb.DuckDBPyConnection) -
         other, _, column = place.rpartition(".")
         by_table.setdefault(other or check.table, []).append(f"{value} AS {column}")
     for table, replaced in by_table.items():
-        spoiled = f"SELECT * REPLACE ({', '.join(replaced)}) FROM store.main.{table}"
+        schema = "steps" if table == "coverage" else "raw"
+        spoiled = f"SELECT * REPLACE ({', '.join(replaced)}) FROM store.{schema}.{table}"
         views.execute(f"CREATE TABLE spoiled_{table} AS {spoiled}")
         for schema in (CHECKED, SAMPLED, NEARBY):
             views.execute(f"CREATE OR REPLACE VIEW {schema}.{table} AS SELECT * FROM main.spoiled_{table}")
@@ -318,7 +320,7 @@ def test_counters_may_decrease_after_a_reset(views: duckdb.DuckDBPyConnection) -
     views.execute("BEGIN")
     views.execute(
         "CREATE OR REPLACE VIEW nearby.gsk_cache_stats AS SELECT * REPLACE (1_000_000 - add_requested AS "
-        "add_requested, taken_local AS reset_local) FROM store.main.gsk_cache_stats"
+        "add_requested, taken_local AS reset_local) FROM store.raw.gsk_cache_stats"
     )
     try:
         assert found(views, check) == 0

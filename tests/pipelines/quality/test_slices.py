@@ -112,7 +112,7 @@ def test_a_store_of_another_version_may_lack_tables(
 ) -> None:
     catalogue = make_catalogue(tmp_path, {"rmf_cpu": sample["rmf_cpu"]})
     with duckdb.connect(str(catalogue)) as connection:
-        connection.execute("DROP TABLE coverage")
+        connection.execute("DROP TABLE steps.coverage")
     with duckdb.connect() as connection:
         assert set(make_views(connection, catalogue, StoreSlice())) == {"rmf_cpu"}
         assert connection.execute("FROM nearby.cpu_interval_disagreement").fetchall() == []

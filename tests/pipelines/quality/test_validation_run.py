@@ -81,7 +81,9 @@ def results(folder: Path, sample: Tables, make_catalogue: MakeCatalogue) -> pa.T
             spoiled[name] = connection.execute(statement).to_arrow_table()
     catalogue = make_catalogue(folder, spoiled)
     with duckdb.connect(str(catalogue)) as connection:
-        connection.execute("UPDATE coverage SET state = 'lost', loss = 'planted' WHERE source = '119-11'")
+        connection.execute(
+            "UPDATE steps.coverage SET state = 'lost', loss = 'planted' WHERE source = '119-11'"
+        )
     return validate_in_subprocess(catalogue, StoreSlice(), folder / "docs", sample_rows=SAMPLE)
 
 

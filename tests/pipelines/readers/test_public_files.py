@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from tests.pipelines.store.operations import observed
+from tests.pipelines.iceberg.stopping import watched
 from tests.pipelines.stores import EVERYTHING, dump_bytes, load
 
 from zscope.pipelines import public_files
@@ -182,7 +182,7 @@ def test_a_month_has_its_old_or_its_new_rows_at_each_step_of_a_writer(site: Site
         else:
             site.change(lambda folder, state: expire(folder, state, date(2026, 3, 20)))
 
-    with observed(site.store, lambda _: seen.append(rows_by_month(site))):
+    with watched(site.store, lambda _: seen.append(rows_by_month(site))):
         changed()
     after = rows_by_month(site)
     assert len(before) > 1
@@ -229,7 +229,7 @@ class KilledError(BaseException):
     """Takes the place of a signal."""
 
 
-@pytest.mark.parametrize("step", ["_exchange", "_mark", "update_public_files"])
+@pytest.mark.parametrize("step", ["exchange", "_mark", "update_public_files"])
 def test_the_next_writer_completes_what_a_killed_one_left(
     site: Site, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -258,7 +258,7 @@ def test_a_file_system_without_the_exchange_of_folders_has_no_public_files(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(public_files, "_exchange", without_exchange)
+        patched.setattr(public_files, "exchange", without_exchange)
         site.load_dump(4)
         assert not site.tables.exists()
         assert len(site.messages) == 1
@@ -268,7 +268,7 @@ def test_a_file_system_without_the_exchange_of_folders_has_no_public_files(
     site.load_dump(5)
     assert_everybody_reads_the_same(site)
     with monkeypatch.context() as patched:
-        patched.setattr(public_files, "_exchange", without_exchange)
+        patched.setattr(public_files, "exchange", without_exchange)
         site.load_dump(6)
     assert not site.tables.exists(), "old rows would be worse than none"
     assert len(site.messages) == 2
@@ -294,13 +294,13 @@ def test_a_change_touches_only_the_months_that_it_changes(
 ) -> None:
     site.load("first.smf", dump_bytes(60, 40, seed=9))
     touched = []
-    replace_month = public_files._replace
+    has = public_files._has
 
     def noted(place: Path, *arguments: Any) -> bool:  # noqa: ANN401
         touched.append(place.relative_to(site.tables).as_posix())
-        return replace_month(place, *arguments)
+        return has(place, *arguments)
 
-    monkeypatch.setattr(public_files, "_replace", noted)
+    monkeypatch.setattr(public_files, "_has", noted)
     site.change()
     assert touched == []
     site.load_dump(5, days=1)

@@ -11,7 +11,6 @@ import atexit
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -44,10 +43,6 @@ class Child:
     def hear(self) -> bytes:
         """What it says next; nothing when it is at its end."""
         return os.read(self.ear, 1 << 20)
-
-    def kill(self) -> None:
-        """End it at once."""
-        os.kill(self.pid, signal.SIGKILL)
 
     def end(self) -> tuple[int, bytes]:
         """Wait for it: its exit code, negative where a signal ended it, and what it said unheard."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import duckdb
-from tests.pipelines.stores import contents
+from tests.pipelines.stores import contents, plain_client
 
 from zscope.pipelines.store import StoreError, open_reader
 from zscope.pipelines.store.folder import Folder
@@ -61,7 +61,7 @@ def view(store: Path) -> View:
         reader = str(error)
     if folder.catalogue.exists():
         try:
-            with duckdb.connect(str(folder.catalogue), read_only=True) as connection:
+            with plain_client(folder.path) as connection:
                 plain = seen_by(connection)
         except duckdb.Error as error:
             plain = str(error)

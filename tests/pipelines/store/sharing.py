@@ -22,10 +22,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 from tests.pipelines.store.forked import Say, done_by_child, start, warm_up
-from tests.pipelines.stores import CATALOGUE, EVERYTHING, counts, load, rows_of
+from tests.pipelines.stores import EVERYTHING, counts, load, plain_client, rows_of
 
 from zscope.pipelines.ingest import ingest
 from zscope.pipelines.settings import Settings
@@ -37,6 +36,8 @@ from zscope.pipelines.store.transaction import changing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import duckdb
 
 PATIENT = Settings(lock_wait_s=3600)
 FIRST_KEPT = date(2026, 3, 6)
@@ -92,7 +93,7 @@ def go_on_reading(store: Path, until: float) -> Counter[str]:
     newest = {"reader": 0, "plain": 0}
     openers: dict[str, Callable[[], duckdb.DuckDBPyConnection]] = {
         "reader": lambda: open_reader(store),
-        "plain": lambda: duckdb.connect(str(store / CATALOGUE), read_only=True),
+        "plain": lambda: plain_client(store),
     }
     while time.monotonic() < until:
         for name, opened in openers.items():
@@ -109,7 +110,7 @@ def go_on_reading(store: Path, until: float) -> Counter[str]:
 
 def agrees_with_itself(connection: duckdb.DuckDBPyConnection) -> int:
     """The commit that a connection shows, which has to show all of it and nothing else."""
-    found = connection.execute("SELECT commit_no FROM zscope_store").fetchone()
+    found = connection.execute("SELECT commit_no FROM files.zscope_store").fetchone()
     assert found is not None
     status = dict(connection.execute("SELECT load_id, status FROM load").fetchall())
     old = {n for (n,) in connection.execute(f"SELECT load_id FROM load WHERE file LIKE '%{OLD}%'").fetchall()}

@@ -36,7 +36,7 @@ def test_a_client_without_preparation_plans_the_statements_as_a_tree_of_few_part
 
 def test_a_view_that_is_made_again_keeps_its_comments(summarised_store: Path) -> None:
     """With stored rows, the views over many steps are others than those of an empty catalogue."""
-    asked = "SELECT comment FROM duckdb_{} WHERE {} = 'statement' AND schema_name = 'main'"
+    asked = "SELECT comment FROM duckdb_{} WHERE {} = 'statement' AND schema_name = 'steps'"
     with open_reader(summarised_store) as connection:
         assert connection.execute(asked.format("views()", "view_name")).fetchall() == [
             (declared()["statement"].meaning,)
@@ -44,6 +44,8 @@ def test_a_view_that_is_made_again_keeps_its_comments(summarised_store: Path) ->
         columns = connection.execute(asked.format("columns()", "table_name")).fetchall()
         assert all(comment for (comment,) in columns)
         assert len(columns) == len(declared()["statement"].view_columns)
-        text = connection.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'statement'").fetchall()
+        text = connection.execute(
+            "SELECT sql FROM duckdb_views() WHERE view_name = 'statement' AND schema_name = 'steps'"
+        ).fetchall()
         assert "handshake_hour AS (" in text[0][0]
         assert "cpu_slot AS (" not in text[0][0]

@@ -156,7 +156,7 @@ def test_the_catalogue_stores_the_files_of_all_its_views(sample_store: Path) -> 
         stored, written = (
             {name for (text,) in connection.execute(query).fetchall() for name in PARQUET.findall(text)}
             for query in (
-                "SELECT made_by FROM zscope_view",
+                "SELECT made_by FROM files.zscope_view",
                 "SELECT sql FROM duckdb_views() WHERE NOT internal",
             )
         )

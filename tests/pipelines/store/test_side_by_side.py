@@ -10,19 +10,18 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
 from click.testing import CliRunner, Result
 from tests.pipelines.store.forked import CHECKOUT, printed_by, program
 from tests.pipelines.store.sharing import CROWD, FIRST_KEPT, OLD, PATIENT, silent
 from tests.pipelines.stores import (
-    CATALOGUE,
     EVERYTHING,
     contents,
     counts,
     dump_bytes,
     leftovers,
     load,
+    plain_client,
     rows_of,
 )
 
@@ -117,7 +116,7 @@ def test_two_ingests_maintenance_and_a_reader_work_on_one_store_for_a_minute(tmp
         check_store(folder)
     assert counts(rows_of(store)) == counts(rows_of(clean))
     assert rows_of(store) == rows_of(clean)
-    with duckdb.connect(str(store / CATALOGUE), read_only=True) as connection:
+    with plain_client(store) as connection:
         assert contents(connection) == rows_of(clean)
     assert leftovers(store) == []
 
@@ -216,7 +215,7 @@ def test_reader_does_not_wait_for_a_writer(tmp_path: Path, dump: Path) -> None:
     before = rows_of(store)
     with holding(store):
         assert rows_of(store) == before
-        with duckdb.connect(str(store / CATALOGUE), read_only=True) as connection:
+        with plain_client(store) as connection:
             assert contents(connection) == before
 
 

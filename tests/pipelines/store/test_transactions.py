@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import pytest
+from tests.pipelines.stores import plain_client
 
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
@@ -19,6 +20,9 @@ from zscope.pipelines.store.maintenance import compact, expire
 from zscope.pipelines.store.parquet_files import data_tables
 from zscope.pipelines.store.remove import remove_load
 from zscope.pipelines.store.transaction import changing
+
+if TYPE_CHECKING:
+    import duckdb
 
 NO_GRACE = Settings(grace_s=0)
 
@@ -119,7 +123,7 @@ def test_compacting_keeps_all_rows_in_fewer_files(copied_store: Path) -> None:
 @pytest.mark.deep
 def test_dropped_files_stay_for_the_grace_period(copied_store: Path) -> None:
     folder = existing_store(copied_store)
-    with duckdb.connect(str(folder.catalogue), read_only=True) as old:
+    with plain_client(folder.path) as old:
         with changing(folder, Settings(), silent) as state:
             remove_load(folder, state, 1)
         assert old.execute("SELECT count(*) FROM smf119_zert_detail").fetchone() == (980,)

@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 )
 from tests.dumps import generated
 from tests.marking import deep_except
-from tests.pipelines.stores import remove_last_commit
+from tests.pipelines.stores import plain_client, remove_last_commit
 from tests.sample_stores import ALWAYS, summarise, summarised_world
 
 from zscope.app.cli.main import program
@@ -46,7 +46,7 @@ from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import maintenance, open_reader, step_computation, stored_steps
 from zscope.pipelines.store.catalogue import empty_catalogue, fill, publish_catalogue
-from zscope.pipelines.store.catalogue_file import has_summaries
+from zscope.pipelines.store.catalogue_file import has_summaries, search
 from zscope.pipelines.store.commits import read_state
 from zscope.pipelines.store.file_checks import check_store
 from zscope.pipelines.store.folder import DamagedStoreError, existing_store
@@ -207,13 +207,17 @@ def test_a_client_can_attach_the_catalogue_under_another_name(summarised: Path) 
     with open_reader(summarised) as connection, duckdb.connect() as client:
         client.execute(f"ATTACH '{summarised / 'zscope.duckdb'}' AS another_name (READ_ONLY)")
         for name in ("handshake_mix", "cpu_interval", "run_result", "protocol_distribution"):
-            assert rows(client, f"another_name.{name}") == rows(connection, name)
+            assert rows(client, f"another_name.steps.{name}") == rows(connection, name)
 
 
 def test_the_comment_says_up_to_which_load(summarised: Path) -> None:
     last = max(read_state(existing_store(summarised)).loads)
     with open_reader(summarised) as connection:
-        comments = dict(connection.execute("SELECT view_name, comment FROM duckdb_views()").fetchall())
+        comments = dict(
+            connection.execute(
+                "SELECT view_name, comment FROM duckdb_views() WHERE schema_name = 'steps'"
+            ).fetchall()
+        )
         files = connection.execute(
             "SELECT view_name FROM duckdb_views() WHERE schema_name = 'files'"
         ).fetchall()
@@ -310,7 +314,7 @@ def test_a_writer_that_stops_before_computing_leaves_right_views(changeable: Pat
         with duckdb.connect() as client:
             client.execute(f"ATTACH '{folder.catalogue}' AS another_name (READ_ONLY)")
             for name in ("handshake_mix", "cpu_interval", "protocol_distribution"):
-                assert rows(client, f"another_name.{name}") == rows(connection, name)
+                assert rows(client, f"another_name.steps.{name}") == rows(connection, name)
     same_as_from_scratch(changeable, ["handshake_hour", "tls_hour", "cpu_interval", "transaction_interval"])
 
 
@@ -492,6 +496,7 @@ def same_as_from_scratch(store: Path, names: Iterable[str]) -> None:
     copy.write_bytes(empty_catalogue())
     with open_reader(store) as stored, duckdb.connect(str(copy)) as scratch:
         fill(scratch, folder, plain)
+        search(scratch)
         scratch.execute("SET TimeZone = 'UTC'")
         stored.execute("SET TimeZone = 'UTC'")
         for name in names:
@@ -657,8 +662,8 @@ def polled_beside_loads(tmp_path: Path, loads: int, views: Sequence[str]) -> int
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as writer:
         while True:
             ended = writer.poll() is not None
-            with duckdb.connect(str(store / "zscope.duckdb"), read_only=True) as connection:
-                [[commit]] = connection.execute("SELECT commit_no FROM zscope_store").fetchall()
+            with plain_client(store) as connection:
+                [[commit]] = connection.execute("SELECT commit_no FROM files.zscope_store").fetchall()
                 for name in next(turns):
                     connection.execute(f"SELECT count(*) FROM {name}").fetchall()
                     polled.add(name)

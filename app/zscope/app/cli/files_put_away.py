@@ -45,7 +45,11 @@ def move_file(file: NewFile, target: Path) -> Path:
     If a file with the same content has the name, because a move was killed or the file was sent again, only
     the new file is deleted.
     """
+    from zscope.pipelines.store.folder import fsync_all
+
+    new_folders = [folder for folder in target.parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
+    fsync_all(folder.parent for folder in new_folders)  # with a folder, a power failure would take the file
     for place in chain([target], _numbered(target)):
         try:
             _move_to_free_name(file.path, place)
@@ -62,14 +66,28 @@ def _numbered(target: Path) -> Iterator[Path]:
 
 
 def _move_to_free_name(source: Path, target: Path) -> None:
-    """Move a file; raise FileExistsError if there is one, which a rename would replace."""
+    """Move a file; raise FileExistsError if there is one, which a usual rename would replace."""
+    from zscope.pipelines.unix_calls import rename_to_free_name
+
+    try:
+        rename_to_free_name(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # another disk, or a file system that cannot do this
+        _link_or_copy(source, target)
+        source.unlink()
+
+
+def _link_or_copy(source: Path, target: Path) -> None:
+    from zscope.pipelines.store.folder import fsync_all
+
     try:
         os.link(source, target)
     except FileExistsError:
         raise
     except OSError:  # another disk, or a file system without links
         _copy(source, target)
-    source.unlink()
+    fsync_all([target.parent])
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -86,7 +104,6 @@ def _copy(source: Path, target: Path) -> None:
         temporary.rename(target)
     finally:
         temporary.unlink(missing_ok=True)
-    fsync_all([target.parent])
 
 
 def _same_content(one: Path, other: Path) -> bool:

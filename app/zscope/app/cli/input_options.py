@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 ISSUES_SHOWN = 20
 """Number of issues that are printed one by one."""
+FILES_SHOWN = 20
+"""Number of files up to which each has a line."""
 
 # Repeated here because importing the parsers would make every --help load Arrow; a test compares them.
 CodePageName = Literal["1047", "037"]
@@ -284,7 +286,14 @@ def distinct_outputs(output: str, other: str | None, option: str) -> None:
 
 
 def print_files(files: Sequence[FileSummary]) -> None:
-    """Print a line for each file that was read."""
+    """Print a line for each file that was read; of many files one line with their kinds."""
+    if len(files) > FILES_SHOWN:
+        kinds = Counter(_FILE_KINDS[file.kind] for file in files)
+        outside = sum(file.outside for file in files)
+        lines = f"; {counted(outside, 'line')} of texts belong to no report" if outside else ""
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+        click.echo(f"{len(files):,} files: {counts}{lines}", err=True)
+        return
     for file in files:
         packing = f"packed with {', '.join(file.packing)}, " if file.packing else ""
         click.echo(f"{file.file}: {_FILE_KINDS[file.kind]}, {packing}{_content(file)}", err=True)

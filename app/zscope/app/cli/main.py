@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from zscope.app.cli.exits import exit_code_of, leave
+from zscope.app.cli.exits import ExitCode, exit_code_of, leave, print_message
 from zscope.app.cli.hidden_libraries import without_pandas
 from zscope.app.cli.short_ways import SHORT_WAYS, short_command
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+WITHOUT_LOCKS = (
+    "Error: zscope needs the file locks of Linux or macOS. On Windows, run it in WSL (wsl --install) or in "
+    "the container; docs/start.md has the lines to type"
+)
 COMMANDS = {
     "inventory": "List the contents of files: kinds of records and reports, counts, first and last time.",
     "ingest": "Load dumps and reports into the store.",
@@ -48,6 +53,8 @@ COMMANDS = {
     "unpack": "Unpack a file: gzip, bzip2, xz, zstd, lz4, zip, tar, TERSE, blocks and segments.",
     "fields": "Search fields, tables, metrics, parameters and checks by name, IBM's name or meaning.",
     "generate": "Generate synthetic dumps and reports with known contents.",
+    "completion": "Print or install the completion of commands, options and names for a shell.",
+    "man": "Print or install the manual page.",
     "help": "Print the help of the program or of a command; the same as --help.",
     "demo": "Load the sample data into a store and print the answers on one screen.",
 }
@@ -132,6 +139,9 @@ def start() -> NoReturn:
 
 def main() -> NoReturn:
     """Run the program in this process; it raises SystemExit with the exit code."""
+    if find_spec("fcntl") is None:
+        print_message(WITHOUT_LOCKS)
+        raise SystemExit(ExitCode.NOTHING)
     # A caller may start the program with a stream closed; Python then has None, and using it would fail.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

@@ -106,12 +106,14 @@ def check_condition(session: Session, metric: Metric, where: str) -> None:
 
 
 def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
-    """Explain a result without rows: the inputs that are missing, or which tables it needs and are empty."""
-    from zscope.pipelines.metrics import declared, needed
-    from zscope.pipelines.metrics.narrowing import FILES
+    """Explain a result without rows: the options, missing inputs, or empty tables that it needs."""
+    from zscope.pipelines.metrics import declared, needed, statement
     from zscope.pipelines.store.parquet_files import data_tables
+    from zscope.schemas.catalogue_schemas import FILES
     from zscope.schemas.questions import questions
 
+    if narrowed and query_table(session, f"SELECT 1 FROM ({statement(metric)}) LIMIT 1").num_rows:
+        return "no rows match; there are some without --from, --to, --system and --where"
     tables = [table for table in needed(metric.name) if table not in declared()]
     records = [table for table in tables if table in data_tables()]
     queries = (f"SELECT '{table}' AS name WHERE NOT EXISTS (FROM {FILES}.{table})" for table in records)
@@ -129,8 +131,6 @@ def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
         parts = [f"no rows, although the store has the inputs that {metric.name} needs"]
     elif empty:
         parts.append(f"the store has no rows in {', '.join(empty)}")
-    if narrowed and len(empty) < len(records):
-        parts.append("there may be some without --from, --to, --system and --where")
     return "; ".join(parts)
 
 
@@ -155,7 +155,7 @@ def count_runs_statement(metric: Metric) -> str:
     if WITH_RUNS not in settable(metric.name):
         names = ", ".join(name for name in metric_names() if WITH_RUNS in settable(name))
         raise NothingDoneError(
-            f"--with-runs: {metric.name} has no such choice (docs/metrics.md has its limits). "
+            f"--with-runs: {metric.name} has no such choice. "
             f"Metrics that can count hours with benchmark runs: {names}"
         )
     return query_options.set_statement(metric, WITH_RUNS, "true")

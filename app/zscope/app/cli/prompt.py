@@ -20,6 +20,7 @@ import click
 from zscope.app.cli.exits import NothingDoneError
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.statements import run_statements
+from zscope.schemas.catalogue_schemas import EVERY_COLUMN, EVERY_NAME, PUBLIC_NAMES, public_views
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -113,13 +114,8 @@ def history_file() -> Path:
 
 COMMANDS = (".tables", ".describe", ".columns", ".examples", ".help", ".quit")
 _WORD = re.compile(r"\w+")
-_COMPLETION_TABLES = (
-    "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal "
-    "UNION SELECT view_name FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal ORDER BY ALL"
-)
 _COMPLETION_COLUMNS = (
-    "SELECT DISTINCT column_name FROM duckdb_columns() "
-    "WHERE schema_name = 'main' AND NOT internal AND list_contains($tables, table_name) ORDER BY ALL"
+    f"SELECT DISTINCT column_name FROM ({EVERY_COLUMN}) WHERE list_contains($tables, table_name) ORDER BY ALL"
 )
 _KEYWORDS = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category != 'unreserved' ORDER BY ALL"
 _EXTRA_KEYWORDS = (
@@ -146,7 +142,7 @@ class Completion:
 
     def tables(self) -> list[str]:
         """Return all tables and views, including temporary ones."""
-        return self._column(_COMPLETION_TABLES)
+        return self._column(EVERY_NAME)
 
     def candidates(self, statement: str, word: str) -> list[str]:
         """Return the completions of a word; `statement` is the text typed so far and ends with the word."""
@@ -178,7 +174,8 @@ GREETING = "End statements with a semicolon (;). Type .help for help."
 HELP = """\
 End statements with a semicolon (;). They can span several lines. TAB completes names and keywords.
 
-  .tables [PATTERN]  list tables and views; PATTERN is a part of the name, or has wildcards * and ?
+  .tables [PATTERN]  list the tables and views to begin with; with a PATTERN, which is a part of the name or
+                     has wildcards * and ?, those of all schemas: .tables * lists all
   .describe NAME     say what a table or metric is, and list its columns with their meaning
   .columns NAME      list the columns only
   .examples [NUMBER] list statements to begin with, or print and run one
@@ -186,16 +183,11 @@ End statements with a semicolon (;). They can span several lines. TAB completes 
   .quit              leave the prompt (or press Ctrl-D)
 
 Ctrl-C discards the statement being typed, and stops a running one."""
-_TABLES = """
-SELECT name, meaning FROM (
-    SELECT table_name AS name, comment AS meaning FROM duckdb_tables()
-    WHERE schema_name = 'main' AND NOT internal
-    UNION ALL
-    SELECT view_name, comment FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal
-) WHERE name GLOB $pattern ORDER BY name"""
-_COLUMNS = """
-SELECT column_name AS name, data_type AS type, comment AS meaning FROM duckdb_columns()
-WHERE schema_name = 'main' AND NOT internal AND table_name = $table ORDER BY column_index"""
+_PUBLIC = f"SELECT name, comment AS meaning FROM ({PUBLIC_NAMES}) ORDER BY name"
+_MATCHING = f"SELECT name, comment AS meaning FROM ({EVERY_NAME}) WHERE name GLOB $pattern ORDER BY name"
+_COLUMNS = f"""
+SELECT column_name AS name, data_type AS type, comment AS meaning FROM ({EVERY_COLUMN})
+WHERE table_name = $table"""
 
 
 class Prompt:
@@ -271,9 +263,9 @@ class Prompt:
             case ".help", *_:
                 click.echo(HELP, err=True)
             case (".tables",):
-                self._show(_TABLES, pattern="*")
+                self._show(_PUBLIC)
             case ".tables", pattern:
-                self._show(_TABLES, pattern=pattern if set("*?[").intersection(pattern) else f"*{pattern}*")
+                self._show(_MATCHING, pattern=pattern if set("*?[").intersection(pattern) else f"*{pattern}*")
             case ".columns", table:
                 self._columns(table)
             case ".describe", table:
@@ -290,13 +282,15 @@ class Prompt:
     def _columns(self, table: str, *, describe: bool = False) -> None:
         tables = self._completion.tables()
         if table not in tables:
-            hint = suggestion(table, tables, ".tables lists all tables")
+            hint = suggestion(table, tables, ".tables * lists all tables")
             raise NothingDoneError(f"there is no table {table!r}; {hint}")
         if describe:
-            result = self._session.run(_TABLES, {"pattern": table})
+            result = self._session.run(_MATCHING, {"pattern": table})
             assert result is not None, "a query returns rows"
             for meaning in (value for batch in result.batches for value in batch["meaning"].to_pylist()):
                 click.echo(f"{table}: {meaning}", err=True)
+            if example := public_views().get(table):
+                click.echo(f"for example: {example};", err=True)
         self._show(_COLUMNS, table=table)
 
     def _examples(self) -> None:

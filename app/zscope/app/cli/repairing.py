@@ -10,17 +10,21 @@ if TYPE_CHECKING:
     from zscope.pipelines.ingest.repair import LostRows, RepairResult
 
 
+_INTERRUPTED = "removed by a repair that was interrupted"
+
+
 def not_restored(done: RepairResult) -> bool:
     """Whether rows are still missing after a repair: files stay damaged, or were not loaded again."""
     loaded = {load.content_digest for report in done.reports for load in report.loads}
-    missing = done.reports and any(load.content_digest not in loaded for load in done.plan.reloaded)
+    wanted = (*done.plan.reloaded, *done.plan.continued)
+    missing = done.reports and any(load.content_digest not in loaded for load in wanted)
     return bool(missing) or bool(done.plan.lost and not done.taken_out)
 
 
 def describe_repair(done: RepairResult, *, dry_run: bool) -> Iterator[str]:
     """Yield the lines about a repair."""
     plan = done.plan
-    if not plan.damaged:
+    if not plan.damaged and not plan.continued and not plan.not_continued:
         yield "no file is damaged"
         return
     would = "would be " if dry_run else ""
@@ -32,6 +36,10 @@ def describe_repair(done: RepairResult, *, dry_run: bool) -> Iterator[str]:
         yield f"{path}: {would}restored from the backup"
     for load in plan.reloaded:
         yield f"load {load.load_id}, {load.file}: {would}loaded again"
+    for load in plan.continued:
+        yield f"load {load.load_id}, {load.file}: {_INTERRUPTED}; {would}loaded again"
+    for number, why in plan.not_continued.items():
+        yield f"load {number}: {_INTERRUPTED}; not loaded again: {why}"
     for lost in plan.lost:
         yield _lost_text(lost, taken_out=done.taken_out)
     if plan.lost and not done.taken_out:

@@ -248,6 +248,6 @@ def _print_series(exposed: ExposedMetric, *, quiet: bool) -> None:
         rows = "row is" if exposed.without_time == 1 else "rows are"
         click.echo(
             f"{exposed.metric}: {exposed.without_time:,} {rows} left out, because the time in UTC is "
-            "unknown; docs/time-zones.md explains how to set the time zone of a system",
+            "unknown; docs/load.md explains how to set the time zone of a system",
             err=True,
         )

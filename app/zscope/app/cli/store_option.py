@@ -116,6 +116,18 @@ def note_left_out_hours(session: Session, *metrics: str, systems: Sequence[str] 
         )
 
 
+def note_both_ends(session: Session, systems: Sequence[str]) -> None:
+    """Print a note if sums over these systems, or all of the store, can contain both ends of connections."""
+    from zscope.pipelines.metrics.query_options import KNOWN_SYSTEMS
+
+    if len(systems or query_table(session, KNOWN_SYSTEMS)) > 1:
+        click.echo(
+            "note: a connection between two of the systems counts on both: --by system,... keeps them apart, "
+            "--system NAME selects one",
+            err=True,
+        )
+
+
 def query_table(
     session: Session, query: str, parameters: Sequence[object] | dict[str, object] | None = None
 ) -> pa.Table:

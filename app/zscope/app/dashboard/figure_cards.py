@@ -43,9 +43,8 @@ from zscope.app.figures.drawn_values import (
     words_of,
 )
 from zscope.app.figures.figure_command import command_of
-from zscope.app.figures.figure_declarations import declared_figures
+from zscope.app.figures.figure_declarations import declared_figures, heading
 from zscope.app.figures.figure_rows import figure_rows
-from zscope.app.figures.written_values import heading
 from zscope.app.shared.covered_days import PICTURE_LEGEND
 
 if TYPE_CHECKING:

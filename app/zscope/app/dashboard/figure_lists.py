@@ -10,7 +10,7 @@ import streamlit as st
 from zscope.app.dashboard.style import COLOURS
 from zscope.app.figures.drawn_values import amount_of, colour_of, drawn_rows, name_of
 from zscope.app.figures.elements import add, add_text
-from zscope.app.figures.written_values import shown
+from zscope.app.shared.written_values import shown
 
 if TYPE_CHECKING:
     from zscope.app.figures.figure_rows import FigureRows

@@ -53,7 +53,7 @@ class Choices:
     has_runs: bool = False
     """Whether hours with benchmark runs are left out of shares and rates."""
     end_utc: datetime | None = None
-    """The end of the data, as sentences and the report state it."""
+    """The end of the data, as the report states it."""
 
     def midnights(self, day: date, systems: Collection[str] = ()) -> tuple[datetime, datetime]:
         """Return the moments at which a day begins on the first and the last of some systems, or of all."""
@@ -105,7 +105,7 @@ def choices(queries: StoreQueries, version: str) -> Choices:
             (SELECT min(hour_utc) FROM seen) AS first_utc,
             (SELECT max(hour_utc) FROM seen) AS last_utc,
             coalesce(
-                (SELECT end_utc FROM end_of_data), (SELECT max(hour_utc) FROM seen) + INTERVAL 1 HOUR
+                (SELECT last_utc FROM end_of_data), (SELECT max(hour_utc) FROM seen) + INTERVAL 1 HOUR
             ) AS end_utc,
             (SELECT min(day) FROM placed) AS first_day,
             (SELECT max(day) FROM placed) AS last_day,

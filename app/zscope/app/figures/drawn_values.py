@@ -13,8 +13,8 @@ from statistics import median_low
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zscope.app.figures.figure_declarations import figure_words
-from zscope.app.figures.written_values import shown
 from zscope.app.shared.covered_days import covered_systems
+from zscope.app.shared.written_values import shown, shown_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
     estimate = shown(row[chart.value], chart.value) if chart.value else ""
     if low == high == estimate:
         return estimate
-    text = f"{low} to {high}" if real(row[chart.low]) else f"at most {high}"
+    text = shown_range(row[chart.low], row[chart.high], chart.high)
     return f"{text}, estimate {estimate}" if estimate else text
 
 
@@ -242,7 +242,9 @@ def words_of(found: FigureRows) -> str:
 
 def covered_words(system: CoveredSystem, begin: date = date.min, end: date = date.max) -> str:
     """Return the covered share of each source of a system in words, from one day to before another."""
-    shares = [(each.source, shown(each.covered_pct(begin, end), "covered_pct")) for each in system.recorded]
+    shares = [
+        (each.source, shown(each.in_days(begin, end).covered_pct, "covered_pct")) for each in system.recorded
+    ]
     return f"{system.system}: {', '.join(f'{source} {pct} %' for source, pct in shares)}"
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zscope.app.figures.written_values import shown
+from zscope.app.shared.written_values import shown
 from zscope.pipelines.metrics import metric
 
 if TYPE_CHECKING:

@@ -52,6 +52,7 @@ from typing import Literal
 
 from msgspec import field
 
+from zscope.app.shared.column_labels import label
 from zscope.app.shared.covered_days import COLUMNS
 from zscope.pipelines.metrics import declared as declared_metrics
 from zscope.schemas.declared import Declared, TomlFile, WrongValueError
@@ -217,6 +218,11 @@ class FigureWords(Declared, frozen=True, dict=True):
 def figure_words() -> FigureWords:
     """Return the headings of columns and the colours of words."""
     return TomlFile.read(files("zscope.app.figures") / _WORDS).typed(FigureWords)
+
+
+def heading(column: str) -> str:
+    """Return the heading of a column."""
+    return figure_words().headings.get(column) or label(column)
 
 
 @cache

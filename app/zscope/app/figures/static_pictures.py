@@ -44,7 +44,6 @@ from zscope.app.figures.drawn_values import (
 )
 from zscope.app.figures.elements import add, add_text
 from zscope.app.figures.figure_declarations import figure_words
-from zscope.app.figures.written_values import shown
 from zscope.app.shared.covered_days import (
     HEIGHTS,
     ONE_DAY,
@@ -54,6 +53,7 @@ from zscope.app.shared.covered_days import (
     day_blocks,
 )
 from zscope.app.shared.plain_texts import one_line
+from zscope.app.shared.written_values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -345,7 +345,9 @@ def _strips(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], _: Fi
             end = begin + number * ONE_DAY
             last = f" to {end - ONE_DAY}" if number > 1 else ""
             add(figure, "p", f"{system.system}, {begin}{last}", class_="strips")
-            shares = [shown(source.covered_pct(begin, end), "covered_pct") for source in system.recorded]
+            shares = [
+                shown(source.in_days(begin, end).covered_pct, "covered_pct") for source in system.recorded
+            ]
             box = _box(figure, f"{chart.what}: {covered_words(system, begin, end)}.")
             for source, pct in zip(system.recorded, shares, strict=True):
                 drawing = _line(box, source.source, f"{pct} % covered")

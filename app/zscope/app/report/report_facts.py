@@ -44,6 +44,6 @@ def store_facts(data: FigureData) -> Row:
             coalesce(bool_and(first_utc IS NOT NULL), false) AS in_utc
         FROM timed
     """)
-    [ends] = data.found("end_of_data", "SELECT max(end_utc) AS end_utc FROM found").to_pylist()
+    [ends] = data.found("end_of_data", "SELECT max(last_utc) AS last_utc FROM found").to_pylist()
     facts = plain_rows(table)[0]
-    return facts | {"last_utc": ends["end_utc"] or facts["last_utc"]}
+    return facts | {"last_utc": ends["last_utc"] or facts["last_utc"]}

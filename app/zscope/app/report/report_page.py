@@ -9,20 +9,22 @@ from functools import cache, partial
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from zscope.app.figures.drawn_values import not_compared
 from zscope.app.figures.elements import add, add_lines, add_meta, add_text, document, written
 from zscope.app.figures.figure_command import command_of
+from zscope.app.figures.figure_declarations import heading
 from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.figures.static_pictures import add_picture
-from zscope.app.figures.written_values import heading, shown
 from zscope.app.report.earlier_report import META, add_difference, keep
 from zscope.app.report.owner_pages import rows_of_owners
 from zscope.app.report.report_facts import store_facts
 from zscope.app.report.report_sections import appendix_figures, glance_figures, owned_figures, report_sections
 from zscope.app.report.report_tables import add_table
-from zscope.app.shared.shown_statements import STATEMENT, shown_sql
+from zscope.app.shared.shown_statements import STATEMENT, more_words, shown_sql
+from zscope.app.shared.written_values import shown
 from zscope.pipelines.metrics import metric
 from zscope.pipelines.store.sql_sandbox import QueryError
 
@@ -215,12 +217,16 @@ def _sentences(main: Element, data: FigureData) -> list[str]:
     except QueryError as error:
         return [_failure(section, "summary", error)]
     listed = add(section, "ul", class_="sentences")
-    for each in statements:
-        item = add(listed, "li")
-        add(item, "a", each["heading"], href=f"#{STATEMENT_SECTIONS[each['subject']]}")
-        add_text(item, f": {each['sentence']}")
-        if each["not_filtered_by"]:
-            add(item, "p", f"Not filtered by {each['not_filtered_by']}.", class_="note")
+    for _, of_subject in groupby(statements, key=lambda each: each["subject"]):
+        of_one = list(of_subject)
+        for each in of_one:
+            item = add(listed, "li")
+            add(item, "a", each["heading"], href=f"#{STATEMENT_SECTIONS[each['subject']]}")
+            add_text(item, f": {each['sentence']}")
+            if each["not_filtered_by"]:
+                add(item, "p", f"Not filtered by {each['not_filtered_by']}.", class_="note")
+        if more := more_words(of_one):
+            add(item, "p", more, class_="note")
     return []
 
 
@@ -403,10 +409,10 @@ def _definition(section: Element, name: str, columns: list[str]) -> None:
             add_lines(item, "span", f"{unit}: {plain_meaning(known[column].meaning)}")
     if definition.sources:
         _term(terms, "Sources", definition.sources)
-    if definition.limits:
+    if definition.known_limits:
         add(terms, "dt", "Limits")
         limits = add(add(terms, "dd"), "ul")
-        for limit in definition.limits:
+        for limit in definition.known_limits:
             add_lines(limits, "li", plain_meaning(limit))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zscope.app.figures.elements import add, add_text
-from zscope.app.figures.figure_declarations import figure_words
-from zscope.app.figures.written_values import heading, shown
+from zscope.app.figures.figure_declarations import figure_words, heading
+from zscope.app.shared.written_values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

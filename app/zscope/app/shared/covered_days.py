@@ -53,11 +53,19 @@ class CoveredSource:
         """The state of each day."""
         return {row["day"]: row["state"] for row in self.rows}
 
-    def covered_pct(self, begin: date = date.min, end: date = date.max) -> float:
-        """Return the covered share of the hours of the days from `begin` to before `end`."""
-        rows = [row for row in self.rows if begin <= row["day"] < end]
-        hours = sum(row["hours"] for row in rows)
-        return 100.0 * sum(row["covered_hours"] for row in rows) / hours if hours else 0.0
+    def in_days(self, begin: date, end: date) -> CoveredSource:
+        """Return the days from `begin` to before `end`."""
+        return CoveredSource(self.source, tuple(row for row in self.rows if begin <= row["day"] < end))
+
+    @property
+    def hours(self) -> int:
+        """The hours of the days."""
+        return sum(row["hours"] for row in self.rows)
+
+    @property
+    def covered_pct(self) -> float:
+        """The covered share of the hours."""
+        return 100.0 * sum(row["covered_hours"] for row in self.rows) / self.hours if self.hours else 0.0
 
     @property
     def sentence(self) -> str:
@@ -76,8 +84,7 @@ class CoveredSource:
             parts.append(f"{_hours(absent)} of {self.source} {'is' if absent == 1 else 'are'} not recorded")
         if unknown := sum(row["hours_not_known"] for row in self.rows):
             parts.append(f"of {_hours(unknown)} of {self.source} nothing shows whether the data cover them")
-        hours = sum(row["hours"] for row in self.rows)
-        text = "; ".join(parts) or f"{self.source}: {_hours(hours)}, no sign of a loss"
+        text = "; ".join(parts) or f"{self.source}: {_hours(self.hours)}, no sign of a loss"
         return f"{text[0].upper()}{text[1:]}."
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 from zscope.pipelines.metrics import declared, metric_names
 from zscope.pipelines.metrics.metric_checks import finding_rules, practice_rules
 from zscope.schemas.arrow import table_meaning
+from zscope.schemas.catalogue_schemas import public_views
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
 from zscope.schemas.field_catalog import search as search_catalog
 
@@ -80,8 +81,16 @@ def search_names(words: Sequence[str]) -> pa.Table:
 @cache
 def _others() -> tuple[Row, ...]:
     """All rows that are no fields of the catalogue."""
-    metrics = [row for row in calculated().to_pylist() if row["record"] == METRIC]
-    return (*metrics, *map(_with_all_columns, _named()))
+    rows = calculated().to_pylist()
+    metrics = [row for row in rows if row["record"] == METRIC]
+    steps = [row for row in rows if row["table_name"] in _public_steps()]
+    return (*metrics, *map(_with_all_columns, _named()), *steps)
+
+
+@cache
+def _public_steps() -> list[str]:
+    """The steps among the names that any client of a store sees first."""
+    return [name for name in public_views() if name in declared() and declared()[name].kind == "step"]
 
 
 def _with_all_columns(row: Row) -> Row:
@@ -96,6 +105,8 @@ def _named() -> Iterator[Row]:
         yield {"table_name": name, "record": TABLE, "meaning": table_meaning(name)}
     for name in metric_names():
         yield {"table_name": name, "record": METRIC, "meaning": declared()[name].question}
+    for name in _public_steps():
+        yield {"table_name": name, "record": STEP, "meaning": declared()[name].question}
     for name, each in declared().items():
         for parameter in each.parameters:
             yield {

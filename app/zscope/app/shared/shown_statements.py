@@ -7,17 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 from zscope.pipelines.metrics import metric, settable
 from zscope.pipelines.metrics.metric_statements import WITH_RUNS
+from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 STATEMENT = "statement"
 """The metric that composes them."""
 
 
-def shown_sql(rows: str) -> str:
-    """Return the query for the statements that are shown first, from the name or text of all of them."""
-    return f"SELECT * FROM {rows} WHERE {metric(STATEMENT).shown_where} ORDER BY place"
+def shown_sql(rows: str, *, every: bool = False) -> str:
+    """Return the query for the statements that are shown first, or every one, from the name or text of all.
+
+    The column `of_subject` is the number of statements of a subject, with those that are not shown.
+    """
+    counted = f"SELECT *, count(*) OVER (PARTITION BY subject) AS of_subject FROM {rows}"
+    chosen = "true" if every else metric(STATEMENT).shown_where
+    return f"SELECT * FROM ({counted}) WHERE {chosen} ORDER BY place"
+
+
+def more_words(shown: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many statements of the subject of some are not shown, with the command for all; often empty.
+
+    >>> print(more_words(2 * [{"subject": "change", "of_subject": 5}]))
+    3 more statements: zscope metrics statement --where "subject = 'change'"
+    """
+    first = shown[0]
+    if not (more := first["of_subject"] - len(shown)):
+        return ""
+    command = command_line(
+        ["zscope", "metrics", STATEMENT, "--where", f"subject = {literal(first['subject'])}"]
+    )
+    return f"{more} more {'statement' if more == 1 else 'statements'}: {command}"
 
 
 def evidence_words(statement: Mapping[str, Any], *, with_runs: bool = False) -> list[str]:

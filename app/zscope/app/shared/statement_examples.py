@@ -98,7 +98,7 @@ LIMIT 1000""",
         "What the codes of a column mean",
         """SELECT table_name, column_name, comment
 FROM duckdb_columns()
-WHERE comment LIKE '%code_handshake_type%'""",
+WHERE schema_name = 'raw' AND comment LIKE '%code_handshake_type%'""",
     ),
     StatementExample(
         "A field by IBM's name",

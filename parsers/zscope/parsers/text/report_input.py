@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 1 << 16
 _OPENING_BYTES = 1 << 12
+_BENCHMARK_RUN = re.compile(rb"^\s*\[\[\s*run\s*\]\]", re.MULTILINE)
+"""The heading of a run in a runs.toml."""
 _LINE_ENDS = ("\n", "\r", "\x0c", "\x85")
 _PADDING = "\0 \x1a"
 """Characters that can follow the last line end."""
@@ -123,6 +126,8 @@ class ReportInput:
         rows = []
         for (system, name, source), reports in sorted(groups.items()):
             times = [report.when_local for report in reports if report.when_local]
+            firsts_utc = [report.first_utc for report in reports if report.first_utc]
+            lasts_utc = [report.last_utc for report in reports if report.last_utc]
             rows.append(
                 {
                     "file": self.member.name,
@@ -136,6 +141,8 @@ class ReportInput:
                     "percent": round(100 * len(reports) / len(self._reports), 2),
                     "first_local": min(times, default=None),
                     "last_local": max(times, default=None),
+                    "first_utc": min(firsts_utc, default=None),
+                    "last_utc": max(lasts_utc, default=None),
                 }
             )
         return pa.Table.from_pylist(rows, schema=INVENTORY_SCHEMA)
@@ -333,13 +340,17 @@ class ReportInput:
         refused = refuse(head, self.member.name)
         if refused.code not in {Code.UNKNOWN_DATA, Code.TEXT_MODE}:
             return refused
-        begin = self._first_line or head[:200].decode("utf-8", "replace").partition("\n")[0]
-        text = f"readable text without a report that zscope knows (it begins {quoted(begin)})"
+        if _BENCHMARK_RUN.search(head):
+            skipped, looked_for = Code.BENCHMARK_RUNS, ""
+            text = "a list of benchmark runs, which zscope runs import reads"
+        else:
+            *described, last = (family.described for family in families())
+            skipped, looked_for = Code.NOT_AN_INPUT, f"; name an SMF dump, {', '.join(described)} or {last}"
+            begin = self._first_line or head[:200].decode("utf-8", "replace").partition("\n")[0]
+            text = f"readable text without a report that zscope knows (it begins {quoted(begin)})"
         if not self.member.named:
-            return Issue(Code.NOT_AN_INPUT, f"skipped: {text}", self.member.name)
-        *described, last = (family.described for family in families())
-        looked_for = f"name an SMF dump, {', '.join(described)} or {last}"
-        return Issue(Code.NO_REPORT, f"the file is {text}; {looked_for}", self.member.name)
+            return Issue(skipped, f"skipped: {text}", self.member.name)
+        return Issue(Code.NO_REPORT, f"the file is {text}{looked_for}", self.member.name)
 
 
 def _families_in(kind: str) -> set[ReportFamily]:

@@ -46,6 +46,9 @@ class ReportSummary:
     line: int
     has_date: bool = True
     """Whether reports of this kind show when they were captured; a policy file does not."""
+    first_utc: datetime | None = None
+    """Earliest time of its rows, if the file has their offset from UTC."""
+    last_utc: datetime | None = None
 
 
 @dataclass(slots=True)

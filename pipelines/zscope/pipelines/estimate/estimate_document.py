@@ -1,4 +1,4 @@
-"""Render `docs/metrics/estimate.md`, about the estimate of the TLS CPU cost."""
+"""Render the page about the estimate of the TLS CPU cost."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ shares of what TLS costs. This command makes the table again:
 - Other work in the address spaces of the servers that falls when handshakes rise by more than the correlation
   of -0.1 that is allowed for: the upper end is too low, and no data of these intervals show it.
 - Not in the table: test handshakes that are unlike the real ones, which are a matter of the
-  [experiment](../experiment.md).
+  [experiment](../../benchmarks.md#the-experiment).
 
 """,
     "lpar": """\

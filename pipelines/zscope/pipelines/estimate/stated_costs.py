@@ -162,12 +162,18 @@ def at_equal_load(difference: Estimate, conditions: tuple[Reason, ...]) -> TlsCo
 
     It costs at least nothing more, and at most the difference, which contains the work for new clients.
     """
-    low, high = 0.0, max(0.0, difference.high)
-    value = _with_unit(difference.value, "us")
-    status = Status((reason("equal_load", bounds=_bounds(low, high, "us"), value=value), *conditions))
-    return TlsCost(
-        "full less resumed", "us", status, difference.value, low, high, difference.low, difference.high
-    )
+    item, unit = "full less resumed", "us"
+    low, high = 0.0, difference.high
+    if high <= low:
+        return refused_cost(item, unit, reason("below_zero"))
+    bounds = _bounds(low, high, unit)
+    if difference.value < low:
+        return TlsCost(
+            item, unit, Status((reason("none_at_equal_load", bounds=bounds), *conditions)), None, low, high
+        )
+    found = reason("equal_load", bounds=bounds, value=_with_unit(difference.value, unit))
+    status = Status((found, *conditions))
+    return TlsCost(item, unit, status, difference.value, low, high, difference.low, difference.high)
 
 
 def _with_value(found: Value, bounds: str, unit: str) -> Reason:

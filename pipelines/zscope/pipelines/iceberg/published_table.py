@@ -1,8 +1,8 @@
 """One published table: read its newest version, add snapshots, and replace it atomically.
 
 A version is a metadata file with a number. It is complete and on the disk before it gets its name, and all
-files that it names are on the disk before that. The file `version-hint.text` follows; readers that know the
-format continue from its number to the newest version.
+files that it names are on the disk before that. The file `version-hint.text` follows when the name is on the
+disk; readers that know the format continue from its number to the newest version.
 """
 
 from __future__ import annotations
@@ -228,6 +228,7 @@ class NextVersion:
         path, temporary = place / _file_of(number), temporary_path(place / _file_of(number))
         temporary.write_text(self._metadata.model_dump_json(), encoding="utf-8")
         fsync_all([*self._manifests.written, temporary])
+        fsync_all([place, *self.before.folder.parents[:2], self.before.folder])
         # Unlike a rename, a link fails if the version exists, even if locking does not work.
         try:
             os.link(temporary, path)
@@ -252,7 +253,8 @@ class NextVersion:
         hint = self.before.folder / "metadata" / HINT
         temporary = temporary_path(hint)
         temporary.write_text(str(number), encoding="ascii")
-        temporary.replace(hint)  # not flushed: if it is lost, the next publication writes it again
+        fsync_all([temporary, hint.parent])
+        temporary.replace(hint)  # if this is lost, the hint is that of an earlier version
         snapshot = self._metadata.current_snapshot()
         summary = snapshot.summary if snapshot else None
         files, rows = (int((summary and summary[key]) or 0) for key in ("total-data-files", "total-records"))

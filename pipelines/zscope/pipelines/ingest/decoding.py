@@ -380,7 +380,7 @@ class MemberDecoder:
             before = self.known.grown_from if whole else None
             if before and self.content.at_marks.get(before.content_bytes) != before.content_digest:
                 raise changed_while_read(self.member.name)
-            facts.counted = source.contents().to_pylist()
+            facts.count(source.contents().to_pylist())
 
 
 def changed_while_read(file: str) -> InputError:

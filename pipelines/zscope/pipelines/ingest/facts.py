@@ -7,11 +7,12 @@ added to each other in the order of the file, which gives the facts of the whole
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from zscope.parsers.zones import zone_of
 from zscope.pipelines.ingest.gaps import INTERVAL_COLUMNS, INTERVAL_TABLES, find_gaps
 from zscope.pipelines.ingest.system_names import SharedSmfidCounts, StatedSysplexes, SystemNames
 from zscope.pipelines.local_time.recorded_offsets import RecordedOffsets
@@ -44,7 +45,7 @@ class InputFacts:
     times: TimeChecks
     last_record_offset: int | None = None
     counted: list[dict[str, Any]] = field(default_factory=list)
-    """Records and reports by kind, as the reader counted them; set after reading."""
+    """Records and reports by kind; set after reading."""
     rows_outside: int = 0
     """Rows of tables that the selection of systems and days leaves out."""
     offsets: RecordedOffsets = field(default_factory=RecordedOffsets)
@@ -68,6 +69,15 @@ class InputFacts:
         self.offsets.observe(table, stored, self.clocks.zones)
         self.sysplexes.observe(table, stored)
 
+    def count(self, kinds: list[dict[str, Any]]) -> None:
+        """Take the kinds that the reader counted; times in UTC get those on the clock of the system."""
+        for row in kinds:
+            zone = self.clocks.zones.of(row["system"])
+            for end in ("first", "last"):
+                if zone and row[f"{end}_utc"]:
+                    row[f"{end}_local"] = _on_clock(row[f"{end}_utc"], zone)
+        self.counted = kinds
+
     def name_systems(
         self, rows: Iterable[tuple[str, pa.RecordBatch]], names: SystemNames, load_id: int
     ) -> None:
@@ -85,6 +95,8 @@ class InputFacts:
                 "total_bytes": kind.bytes,
                 "first_local": _time(kind.first_local),
                 "last_local": _time(kind.last_local),
+                "first_utc": _time(kind.first_utc),
+                "last_utc": _time(kind.last_utc),
             }
             for row in self.counted
             for kind in counts.named(load_id, [_load_kind(row)], names)
@@ -174,6 +186,8 @@ def _load_kind(row: dict[str, Any]) -> LoadKind:
         bytes=row["total_bytes"],
         first_local=_iso(row["first_local"]),
         last_local=_iso(row["last_local"]),
+        first_utc=_iso(row["first_utc"]),
+        last_utc=_iso(row["last_utc"]),
     )
 
 
@@ -192,6 +206,13 @@ def _sum(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     firsts = [row["first_local"] for row in (one, other) if row["first_local"]]
     lasts = [row["last_local"] for row in (one, other) if row["last_local"]]
     return one | sums | {"first_local": min(firsts, default=None), "last_local": max(lasts, default=None)}
+
+
+def _on_clock(moment: datetime, zone: str) -> datetime | None:
+    """Return a moment on a clock; None at the ends of the calendar, where the clock can be past it."""
+    if not MINYEAR < moment.year < MAXYEAR:
+        return None
+    return moment.astimezone(zone_of(zone)).replace(tzinfo=None)
 
 
 def _iso(time: datetime | None) -> str | None:

@@ -2,7 +2,8 @@
 
 The rows of a stored step are computed again. A damaged file of a table comes from a backup if that has the
 same file. Otherwise all loads with rows in it are removed and loaded again, if their files are still there
-and have not changed. What can be restored in neither way stays damaged, or is taken out on request.
+and have not changed. What can be restored in neither way stays damaged, or is taken out on request. A repair
+that was interrupted is continued by the next one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from zscope.pipelines.ingest.load import ingest
 from zscope.pipelines.ingest.options_and_outcomes import IngestOptions, row_selection
-from zscope.pipelines.store.commits import REPAIR, Commit, append
+from zscope.pipelines.store.commits import REPAIR, Commit, append, read_commit
 from zscope.pipelines.store.file_checks import check_all, find_damage
 from zscope.pipelines.store.folder import digest_of_file, existing_store, fsync_all
 from zscope.pipelines.store.remove import files_without
@@ -58,6 +59,10 @@ class RepairPlan:
     """Files of which the backup has the same."""
     reloaded: tuple[Load, ...]
     """Loads that are removed and loaded again from their files."""
+    continued: tuple[Load, ...]
+    """Loads that an earlier repair removed, which was interrupted before it loaded them again."""
+    not_continued: Mapping[int, str]
+    """Such loads that cannot be loaded again, and why."""
     lost: tuple[LostRows, ...]
     """What can be restored in neither way."""
 
@@ -110,13 +115,28 @@ def _plan(folder: Folder, state: State, backup: Path | None, *, take_out: bool) 
     others = [file for file in files if file not in from_backup]
     lost = _lost_files(state, others, take_out=take_out)
     reloaded = {load for file in others if file.path not in lost for load in file.loads}
+    removed = _removed_by_repairs(folder, state)
     return RepairPlan(
         damaged=damaged,
         computed_again=tuple(path for path in damaged if path in state.summaries),
         from_backup=tuple(file.path for file in from_backup),
         reloaded=tuple(state.loads[load] for load in sorted(reloaded)),
+        continued=tuple(load for load in removed if not _reload_problem(load, state)),
+        not_continued={load.load_id: why for load in removed if (why := _reload_problem(load, state))},
         lost=tuple(_lost(file, lost[file.path]) for file in others if file.path in lost),
     )
+
+
+def _removed_by_repairs(folder: Folder, state: State) -> list[Load]:
+    """Return the loads that repairs removed, and whose content was not loaded again."""
+    numbers = {
+        load
+        for number in range(1, state.number + 1)
+        if (commit := read_commit(folder, number)).kind == REPAIR
+        for load in commit.removed
+    }
+    newest = {load.content_digest: load.load_id for load in state.loads.values()}
+    return [state.loads[load] for load in sorted(numbers) if newest[state.loads[load].content_digest] == load]
 
 
 def _lost_files(state: State, files: Sequence[DataFile], *, take_out: bool) -> dict[str, str]:
@@ -244,7 +264,7 @@ def _load_again(
 ) -> Iterable[IngestReport]:
     """Load the files of removed loads, with the time zones that they were loaded with."""
     by_zones: dict[frozenset[tuple[str, str]], list[Load]] = defaultdict(list)
-    for load in plan.reloaded:
+    for load in (*plan.reloaded, *plan.continued):
         by_zones[frozenset(load.zones.items())].append(load)
     for zones, loads in by_zones.items():
         options = IngestOptions(

@@ -25,11 +25,15 @@ def creating_views(view: Callable[[Metric], str] | None = None) -> Iterator[str]
     view = view or catalogue_view_sql
     metrics = tuple(declared().values())
     for metric in metrics:
-        columns = ", ".join(f"{column.name} {column.type}" for column in metric.view_columns)
-        yield f"CREATE TABLE {metric.name} ({columns})"
+        yield f"CREATE TABLE {metric.name} ({columns_sql(metric)})"
     for metric in reversed(metrics):
         yield f"DROP TABLE {metric.name}"
         yield f"CREATE VIEW {metric.name} AS {view(metric)}"
+
+
+def columns_sql(metric: Metric) -> str:
+    """Return the columns of a view as a statement that creates a table declares them."""
+    return ", ".join(f"{column.name} {column.type}" for column in metric.view_columns)
 
 
 _MANY_READINGS = 200

@@ -20,9 +20,10 @@ A step can do the same as another one with other rows: `like` names that step, a
 inputs are replaced. Such a step has no SQL file.
 
 A metric declares what a terminal shows of it. `answer` names the columns that answer its question; a narrow
-screen shows them and the columns that rows are grouped by. `shown_by` names the columns, or `day` or `week`,
-that rows are grouped by if the user does not name others. `shown_where` is the condition for the rows that
-are shown if the user does not state one. Files always have all rows and columns.
+screen shows them and the columns that rows are grouped by. `notes` names columns with reasons: a terminal
+writes their clauses below the rows, once for all rows that share them. `shown_by` names the columns, or `day`
+or `week`, that rows are grouped by if the user does not name others. `shown_where` is the condition for the
+rows that are shown if the user does not state one. Files always have all rows and columns.
 
 The table `[series]` says how a metric is exported as series, where that does not follow from its columns.
 Metrics whose rows are successive intervals are exported without it. With it, metrics whose rows are a state,
@@ -76,6 +77,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from zscope.schemas.toml_lines import KeyPath
+
+BOTH_ENDS = "A connection between two systems of the store is in the rows of both: each counts its end."
+"""A limit of metrics with `both_ends`."""
 
 
 class SeriesDeclaration(Declared, frozen=True):
@@ -211,6 +215,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     planning: str = ""
     """What a capacity planner can do with it."""
     limits: tuple[str, ...] = ()
+    both_ends: bool = False
+    """Whether each system counts its end of a connection."""
     references: tuple[str, ...] = ()
     """Published results that it can be compared with."""
     parameters: tuple[MetricParameter, ...] = ()
@@ -218,6 +224,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """How it is exported as series; None if that follows from its columns."""
     answer: tuple[str, ...] = ()
     """The columns that answer the question, the most important first."""
+    notes: tuple[str, ...] = ()
+    """The columns with reasons, which a terminal writes below the rows."""
     shown_by: tuple[str, ...] = ()
     """What a terminal groups the rows by if the user does not choose; empty for the grain."""
     in_time: str = ""
@@ -259,6 +267,11 @@ class Metric(MetricDeclaration, frozen=True, kw_only=True, dict=True):
     def meaning(self) -> str:
         """What a row is: the first sentence of its SQL file."""
         return self.sql.partition("\n")[0].removeprefix("-- ")
+
+    @property
+    def known_limits(self) -> tuple[str, ...]:
+        """What its numbers do not contain or can mistake."""
+        return (BOTH_ENDS, *self.limits) if self.both_ends else self.limits
 
     @cached_property
     def dimensions(self) -> tuple[MetricColumn, ...]:
@@ -551,8 +564,12 @@ def _problems_of_steps(metric: Metric) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_display(metric: Metric) -> Iterator[tuple[str, str]]:
-    if unknown := {*metric.answer} - {column.name for column in metric.view_columns}:
-        yield "answer", f"no column {', '.join(sorted(unknown))}"
+    names = {column.name for column in metric.view_columns}
+    for key, given in (("answer", metric.answer), ("notes", metric.notes)):
+        if unknown := {*given} - names:
+            yield key, f"no column {', '.join(sorted(unknown))}"
+    if twice := {*metric.answer} & {*metric.notes}:
+        yield "notes", f"in the answer, too: {', '.join(sorted(twice))}"
     if metric.shown_by and not metric.combinable:
         yield "shown_by", "its rows cannot be combined"
     times = {"day", "week", "day_utc", "week_utc"} if metric.clock else set()

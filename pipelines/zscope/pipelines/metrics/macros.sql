@@ -514,6 +514,17 @@ CREATE OR REPLACE MACRO least_advice_hours() AS 8;
 CREATE OR REPLACE MACRO least_worth_pct() AS 1;
 CREATE OR REPLACE MACRO is_worth_making(cost_pct) AS coalesce(cost_pct, 100) >= least_worth_pct();
 
+-- The group of a change in tls_advice, of which the smallest comes first. Last are changes that the data are not enough for,
+-- before them those without a known saving, those that are not worth making on all systems, then on their own. In each of
+-- these, changes of which the data show the setting or the cause come first, of these those with a narrow range.
+CREATE OR REPLACE MACRO advice_group(status, saving_s, all_cost_pct, cost_pct, is_seen) AS
+    if(status = 'not enough data', 32, 0)
+    + if(saving_s > 0, 0, 16)
+    + if(is_worth_making(all_cost_pct), 0, 8)
+    + if(is_worth_making(cost_pct), 0, 4)
+    + if(is_seen, 0, 2)
+    + if(status = 'estimate', 0, 1);
+
 -- An equal part of hours for each of some rows, in units of 2^-36 hours: sums of these are the same in any order.
 CREATE OR REPLACE MACRO part_of_hours(hours, rows) AS (round(hours * 68719476736 / rows) / 68719476736)::DOUBLE;
 

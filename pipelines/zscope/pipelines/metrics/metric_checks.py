@@ -7,7 +7,7 @@ from all blocks. So a new check is one edit, and the views stay plain SELECT sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from textwrap import dedent, indent
@@ -53,16 +53,12 @@ class PracticeRule(Declared, frozen=True):
     judged: str = ""
     """The statement that judges the evidence."""
     tag: str = ""
-    """The tag of benchmark runs that states the setting."""
-    good: tuple[str, ...] = ()
-    """The values of the tag that mean that the setting is in force."""
+    """The tag of benchmark runs that states how it was set in a run."""
 
     def __post_init__(self) -> None:
         if bool(self.seen) != bool(self.judged):
             missing, other = ("judged", "seen") if self.seen else ("seen", "judged")
             raise WrongValueError(missing, f"is missing; a rule with {other} needs it")
-        if self.good and not self.tag:
-            raise WrongValueError("tag", "is missing; a rule with good needs it")
 
 
 class PracticesFile(Declared, frozen=True):
@@ -166,7 +162,7 @@ def _of_certificates(rule: FindingRule) -> str:
 def practice_parts() -> dict[str, str]:
     """Return the rules as rows, and the SELECT of each that has evidence."""
     rows = [
-        f"({position}, {literal(rule.id)}, {literal(rule.capture)}, {literal(rule.tag)}, {_texts(rule.good)})"
+        f"({position}, {literal(rule.id)}, {literal(rule.capture)}, {literal(rule.tag)})"
         for position, rule in enumerate(practice_rules())
     ]
     selects = [_observed(rule) for rule in practice_rules() if rule.seen]
@@ -187,10 +183,6 @@ def _observed(rule: PracticeRule) -> str:
 def _one_line(sql: str) -> str:
     """A statement in one line, for a cell of a table; comments would end it."""
     return " ".join(line.strip() for line in sql.splitlines() if not line.strip().startswith("--"))
-
-
-def _texts(values: Sequence[str]) -> str:
-    return f"[{', '.join(map(literal, values))}]::VARCHAR[]"
 
 
 _PARTS: Mapping[str, Callable[[], Mapping[str, str]]] = {

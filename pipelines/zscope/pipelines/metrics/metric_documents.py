@@ -1,6 +1,6 @@
-"""Render `docs/metrics.md` and a page for each subject from the declarations.
+"""Render the page `metrics.md` of the reference and a page for each subject from the declarations.
 
-`docs/metrics.md` also has a table of the numbers that `zscope demo --full` and the page Overview show of the
+`metrics.md` also has a table of the numbers that `zscope demo --full` and the page Overview show of the
 sample data, next to published ones; a test compares them with what is computed.
 """
 
@@ -111,7 +111,7 @@ _INTRODUCTION = """\
 # Metrics
 
 Each subject has a page with what its metrics answer, how they are calculated, from which data, and their
-limits. `make docs` renders these pages from the declarations in `pipelines/zscope/pipelines/metrics`: a
+limits. These pages are rendered from the declarations in `pipelines/zscope/pipelines/metrics`: a
 metric is an SQL file, a declaration and a file with cases computed by hand. Expressions that several metrics
 share are DuckDB macros in `macros.sql`.
 
@@ -134,8 +134,8 @@ On a terminal, `zscope metrics NAME` shows the columns with the answer, and grou
 declaration of the metric states; `--by`, `--where`, `--all-rows` and `-o FILE` select other rows.
 
 Periods are in UTC. Rows without a time in UTC, because the time zone of their system is not known, are in the
-metric but in no period; [time zones](time-zones.md) explains how to set it. Shares are percentages; a
-share of nothing is empty, not zero. Codes that no code table contains are shown unchanged.
+metric but in no period; [local time](../load.md#local-time-and-utc) explains how to set it. Shares are
+percentages; a share of nothing is empty, not zero. Codes that no code table contains are shown unchanged.
 
 A metric whose columns can all be combined can be grouped by any of its dimensions: sums are added up, and
 columns calculated from them are calculated again. Parameters are DuckDB variables: use `--set NAME=VALUE`, or
@@ -200,11 +200,11 @@ class Picture:
 
 
 def metrics_documents(pictures: Mapping[str, Picture] | None = None) -> dict[str, str]:
-    """Return the page with all metrics and the pages of the subjects, by their paths in the checkout."""
+    """Return the page with all metrics and the pages of the subjects, by their paths in the reference."""
     shown = pictures or {}
     return {
-        "docs/metrics.md": _page(_INTRODUCTION.splitlines(), _contents(), _sample_numbers()),
-        **{f"docs/metrics/{subject}.md": _page(_subject(subject, shown)) for subject in subjects()},
+        "metrics.md": _page(_INTRODUCTION.splitlines(), _contents(), _sample_numbers()),
+        **{f"metrics/{subject}.md": _page(_subject(subject, shown)) for subject in subjects()},
     }
 
 
@@ -248,7 +248,7 @@ def _subject(subject: str, pictures: Mapping[str, Picture]) -> Iterator[str]:
     yield f"# {subjects()[subject]}"
     metrics, steps = _of(subject, "metric"), _of(subject, "step")
     yield ""
-    yield "`make docs` renders this page. [Metrics](../metrics.md) explains how to query and group metrics."
+    yield "[Metrics](../metrics.md) explains how to query and group metrics."
     if len(metrics) > 1:
         yield from ("", "| metric | question |", "|---|---|")
         yield from (f"| [{metric.name}](#{metric.name}) | {metric.question} |" for metric in metrics)
@@ -287,9 +287,9 @@ def _about(metric: Metric, level: int = 2, picture: Picture | None = None) -> It
         yield from ("", f"Reads {_listed(metric.inputs)}.")
     if metric.references:
         yield from ("", f"Compared with {', '.join(_reference(name) for name in metric.references)}.")
-    if metric.limits:
+    if metric.known_limits:
         yield from ("", "Limits:", "")
-        yield from (f"- {' '.join(limit.split())}" for limit in metric.limits)
+        yield from (f"- {' '.join(limit.split())}" for limit in metric.known_limits)
     if parameters := [parameter for _, parameter in settable(metric.name).values()]:
         yield from ("", "| parameter | default | meaning |", "|---|---|---|")
         yield from (f"| `{p.name}` | `{_cell(p.default)}` | {_cell(p.meaning)} |" for p in parameters)
@@ -300,6 +300,8 @@ def _about(metric: Metric, level: int = 2, picture: Picture | None = None) -> It
 def _shown(metric: Metric) -> str:
     """Describe what a terminal shows of it."""
     parts = [f"The answer is in {_listed(metric.answer)}."]
+    if metric.notes:
+        parts.append(f"A terminal writes {_listed(metric.notes)} below the rows.")
     if metric.shown_by:
         parts.append(f"A terminal shows rows grouped by {_listed(metric.shown_by)}.")
     if metric.shown_where:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
@@ -41,6 +42,10 @@ WITH_RUNS = "with_runs"
 """The parameter by which hours with benchmark runs count in figures of production."""
 _OFFSETS = "clock_offset"
 """The step with the offsets of the clocks of systems."""
+
+
+_WORD = re.compile(r"\w+")
+_TEXT = re.compile(r"'(?:[^']|'')*'")
 
 
 class MetricQueryError(Error, ValueError):
@@ -125,18 +130,32 @@ def statement(
             raise MetricQueryError(f"{metric.name}: its rows cannot be combined, so there is no --by")
         added = f" EXCLUDE ({_LOCAL_DAY})" if _needs_local_day(metric, selection) else ""
         return f"SELECT *{added} FROM {finest}"
-    return _combined_rows(metric, keys, finest)
+    where = selection.where if selection else ""
+    return _combined_rows(metric, keys, finest, where if names_calculated(metric, where) else "")
 
 
-def _combined_rows(metric: Metric, keys: Sequence[str], finest: str) -> str:
-    """Return the statement that groups the finest rows of a metric, given as text for a FROM clause."""
+def names_calculated(metric: Metric, where: str) -> bool:
+    """Whether a condition names calculated columns: it selects from the rows after they are combined.
+
+    Others select rows before they are combined.
+    """
+    words = set(_WORD.findall(_TEXT.sub("", where)))
+    return any(column.name in words for column in metric.derived)
+
+
+def _combined_rows(metric: Metric, keys: Sequence[str], finest: str, where: str = "") -> str:
+    """Return the statement that groups the finest rows of a metric, given as text for a FROM clause.
+
+    A condition selects from the groups.
+    """
     grouped = [_key(metric, key) for key in keys] + [_combined(column) for column in metric.measures]
     group = f"\nGROUP BY {', '.join(str(n + 1) for n in range(len(keys)))}" if keys else ""
     combined = f"SELECT\n{indent(_listed(grouped), '    ')}\nFROM {finest}{group}"
     derived = [f"CAST({column.source} AS {column.type}) AS {column.name}" for column in metric.derived]
     order = f"\nORDER BY {', '.join(f'{n + 1} NULLS LAST' for n in range(len(keys)))}" if keys else ""
     columns = indent(_listed(["*", *derived]), "    ")
-    return f"SELECT\n{columns}\nFROM (\n{indent(combined, '    ')}\n) AS combined{order}"
+    rows = f"SELECT\n{columns}\nFROM (\n{indent(combined, '    ')}\n) AS combined"
+    return f"SELECT * FROM (\n{rows}\n) WHERE ({where}\n){order}" if where else rows + order
 
 
 def finest_rows(
@@ -310,7 +329,10 @@ def _conditions(metric: Metric, selection: MetricSelection) -> list[str]:
     if (selection.begin or selection.end or selection.has_days) and not metric.period:
         only_days = not (selection.begin or selection.end) and _has_local_day(metric)
         if not metric.clock and not only_days:
-            raise MetricQueryError(f"{metric.name} has no time column, so there is no period to select")
+            in_time = f"; {metric.in_time} has its days" if metric.in_time else ""
+            raise MetricQueryError(
+                f"{metric.name} has no time column, so there is no period to select{in_time}"
+            )
         day = _DAY if _has_local_day(metric) else _LOCAL_DAY
         if selection.first_day:
             conditions.append(f"{day} >= {_day_literal(selection.first_day)}")
@@ -320,7 +342,7 @@ def _conditions(metric: Metric, selection: MetricSelection) -> list[str]:
             conditions.append(f"{metric.clock} >= {moment(selection.begin)}")
         if selection.end:
             conditions.append(f"{metric.clock} < {moment(selection.end)}")
-    if selection.where:
+    if selection.where and not names_calculated(metric, selection.where):
         conditions.append(f"({selection.where}\n)")
     return conditions
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from zscope.pipelines.metrics import declared, needed
 from zscope.pipelines.metrics.metric_statements import MetricSelection, moment, settings, view_sql
 from zscope.pipelines.store.catalogue_file import has_summaries
+from zscope.schemas.catalogue_schemas import FILES
 from zscope.schemas.sql_text import identifier, literal, relations_named
 from zscope.schemas.stored import stored_schema
 from zscope.schemas.tables import record_table_names
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from zscope.pipelines.metrics.declarations import Metric
     from zscope.pipelines.store.session import Session
 
-FILES = "files"
-"""Schema of the catalogue with the views over the data files, below the views that people see."""
 _CONNECTIONS = "smf119_zert_detail"
 """Its records of other events than the end of a connection describe what comes after them."""
 _OF_INTERVALS = frozenset({"smf23_status", "smf23_log_stream"})

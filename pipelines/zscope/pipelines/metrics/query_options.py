@@ -9,7 +9,12 @@ from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
 from zscope.pipelines.metrics import declared, settable
-from zscope.pipelines.metrics.metric_statements import LOCAL_SPANS, MetricQueryError, MetricSelection
+from zscope.pipelines.metrics.metric_statements import (
+    LOCAL_SPANS,
+    MetricQueryError,
+    MetricSelection,
+    names_calculated,
+)
 from zscope.pipelines.written_days import parse_day
 from zscope.schemas.sql_text import literal
 from zscope.schemas.suggestions import with_suggestion
@@ -125,7 +130,7 @@ def check_systems(systems: Sequence[str], known: Sequence[str]) -> None:
 
 def condition_check(metric: Metric, where: str) -> str:
     """Return a query that applies a condition to one row of nulls: it fails if the condition is wrong."""
-    columns = [column for column in metric.columns if column.in_file]
+    columns = [column for column in metric.columns if column.in_file or names_calculated(metric, where)]
     row = ", ".join(f"CAST(NULL AS {column.type}) AS {column.name}" for column in columns)
     return f"SELECT 1 FROM (SELECT {row}) WHERE (\n{where}\n)"
 
@@ -133,7 +138,7 @@ def condition_check(metric: Metric, where: str) -> str:
 def wrong_condition(metric: Metric, where: str, error: Exception) -> MetricQueryError:
     """Return the error for a condition whose check failed; it names the columns of the metric."""
     message, _, _ = str(error).partition("\n")
-    names = ", ".join(column.name for column in metric.columns if column.in_file)
+    names = ", ".join(column.name for column in metric.columns)
     return MetricQueryError(
         f"where {where}: {message}\nWrite an SQL condition on the columns of {metric.name}: {names}"
     )

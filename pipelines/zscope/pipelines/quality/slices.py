@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from zscope.pipelines.metrics import declared, macros_sql, needed, view_sql
 from zscope.pipelines.quality.quality_checks import CHECKED, NEARBY, SAMPLED, QualityError
 from zscope.schemas.arrow import duckdb_type, table_schema
+from zscope.schemas.catalogue_schemas import RAW, STEPS
 from zscope.schemas.sql_text import identifier, literal
 from zscope.schemas.stored import DAY, stored_schema
 from zscope.schemas.tables import table_names
@@ -154,8 +155,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, catalogue: Path) -> None:
 
 def _stored_tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
     tables = connection.execute(
-        "SELECT table_name FROM information_schema.tables WHERE table_catalog = ? AND table_schema = 'main'",
-        [STORE],
+        "SELECT table_name FROM information_schema.tables WHERE table_catalog = ? AND table_schema IN (?, ?)",
+        [STORE, RAW, STEPS],
     )
     return {row[0] for row in tables.fetchall()}
 
@@ -165,7 +166,7 @@ def _view(
 ) -> None:
     name = identifier(table)
     # A store of another version can lack a table.
-    stored = f"SELECT * FROM {STORE}.main.{name} WHERE {condition}"
+    stored = f"SELECT * FROM {STORE}.{RAW}.{name} WHERE {condition}"
     source = stored if table in existing else _no_rows(table)
     connection.execute(f"CREATE VIEW {schema}.{name} AS {source}")
 
@@ -192,7 +193,7 @@ def _views_of_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 def _view_of_coverage(connection: duckdb.DuckDBPyConnection, condition: str, existing: set[str]) -> None:
     # A store of another version can lack the metric.
     columns = (f"NULL::{column.type} AS {column.name}" for column in declared()[_COVERAGE].columns)
-    stored = f"SELECT * FROM {STORE}.main.{_COVERAGE} WHERE {condition}"
+    stored = f"SELECT * FROM {STORE}.{STEPS}.{_COVERAGE} WHERE {condition}"
     source = stored if _COVERAGE in existing else f"SELECT {', '.join(columns)} WHERE false"
     # A table, as many expectations read it, and the catalogue computes it from what the store keeps by day.
     connection.execute(f"CREATE TABLE {_COVERAGE} AS {source}")

@@ -4,8 +4,9 @@ All its content follows from the commits, so it can be built again at any time. 
 process or many reading ones per file; as the file is never changed in place, readers and writers never wait
 for each other.
 
-The views of stored steps read the rows that were computed after loads (see `summaries`), which makes all
-metrics over them fast for every client. Days that are not stored yet are computed from the data, by the same
+Each name is in the schema `steps` or `raw`, and a part of them in `main`, too (see `catalogue_schemas`). The
+views of stored steps read the rows that were computed after loads (see `summaries`), which makes all metrics
+over them fast for every client. Days that are not stored yet are computed from the data, by the same
 statements in the schema `live`, whose tables have only these days.
 """
 
@@ -31,8 +32,12 @@ from zscope.pipelines.metrics import (
     stored_names,
     view_sql,
 )
-from zscope.pipelines.metrics.catalogue_views import catalogue_view_sql, creating_views, whole_views
-from zscope.pipelines.metrics.narrowing import FILES
+from zscope.pipelines.metrics.catalogue_views import (
+    catalogue_view_sql,
+    columns_sql,
+    creating_views,
+    whole_views,
+)
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import run_table
 from zscope.pipelines.store.catalogue_file import (
@@ -42,6 +47,7 @@ from zscope.pipelines.store.catalogue_file import (
     catalogue_problem,
     newest,
     note_shown,
+    search,
     shown,
     shown_by,
 )
@@ -58,6 +64,16 @@ from zscope.pipelines.store.parquet_files import (
 from zscope.pipelines.store.stored_steps import Summaries, leaves, stored_rows_sql
 from zscope.pipelines.store.tables import damaged, days_sql, is_parquet, on_days, readable, table_sql
 from zscope.schemas.arrow import column_comment, create_table
+from zscope.schemas.catalogue_schemas import (
+    FILES,
+    LIVE,
+    MAIN,
+    NAMED,
+    RAW,
+    STEPS,
+    from_raw,
+    public_views,
+)
 from zscope.schemas.reference import reference_tables
 from zscope.schemas.sql_text import literal
 from zscope.schemas.stored import DAY, added_columns, running_of
@@ -111,12 +127,10 @@ def replace_catalogue(
         log.unlink(missing_ok=True)
 
 
-_VIEWS = "zscope_view"
+_VIEWS = f"{FILES}.zscope_view"
 """Table with the statements of all views over data files, to replace only those that change."""
-_RUNS = "run"
+_RUNS = f"{RAW}.run"
 """Table with the benchmark runs of runs.toml."""
-LIVE = "live"
-"""Schema with the steps over the days whose rows are not stored yet."""
 _BUILT_ALIKE = slice(2, None)
 """The values of `ABOUT` that must be equal for a catalogue to be updated instead of built from nothing."""
 
@@ -189,6 +203,7 @@ def _in_memory(folder: Folder) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     try:
         fill(connection, folder, read_state(folder))
+        search(connection)
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0]
         raise StoreError(
@@ -206,14 +221,16 @@ def fill(connection: duckdb.DuckDBPyConnection, folder: Folder, state: State) ->
         by_table[file.table].append(file)
     statements = {table: table_sql(folder, state, table, by_table[table]) for table in parquet_tables()}
     if not views:
-        connection.execute(f"CREATE SCHEMA {FILES}")
+        connection.execute(f"CREATE SCHEMA {FILES}; CREATE SCHEMA {STEPS}; CREATE SCHEMA {RAW}")
+    # Views are created in the first of them; statements of steps name other steps without a schema.
+    connection.execute(f"SET search_path = '{STEPS},{RAW}'")
     for table, wanted in statements.items():
         if views.get(table) != wanted:
             statements[table] = wanted if readable(folder, by_table[table]) else damaged(table)
             connection.execute(f"CREATE OR REPLACE VIEW {FILES}.{table} AS {statements[table]}")
     if not views:
         for name, schema in HISTORY_SCHEMAS.items():
-            _create_table(connection, name, schema.empty_table())
+            _create_table(connection, f"{RAW}.{name}", schema.empty_table())
     update_history(connection, state)
     _create_table(connection, _RUNS, run_table(folder.path))
     summaries = Summaries(folder, state)
@@ -234,18 +251,58 @@ def _create_fixed_part(connection: duckdb.DuckDBPyConnection) -> None:
     created once, over views of the data files that are replaced whenever the files change.
     """
     for name, rows in reference_tables().items():
-        _create_table(connection, name, rows)
+        _create_table(connection, f"{RAW}.{name}", rows)
     connection.register("rows_to_copy", added_columns())
-    connection.execute("INSERT INTO field_catalog SELECT * FROM rows_to_copy")
+    connection.execute(f"INSERT INTO {RAW}.field_catalog SELECT * FROM rows_to_copy")
     connection.unregister("rows_to_copy")
     for table in parquet_tables():
-        connection.execute(f"CREATE VIEW {table} AS {visible_rows_sql(table, f'{FILES}.{table}')}")
+        connection.execute(f"CREATE VIEW {RAW}.{table} AS {visible_rows_sql(table, f'{FILES}.{table}')}")
     connection.execute("; ".join(comment for table in parquet_tables() for comment in _comments(table)))
     connection.execute(macros_sql())
-    for statement in creating_views():
+    _create_public_views(connection)
+    for statement in creating_views(lambda metric: _placed(metric, catalogue_view_sql(metric))):
         connection.execute(statement)
     for name in declared():
         connection.execute("; ".join(view_comments(name)))
+    _comment_public_views(connection)
+
+
+def _create_public_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create the views of schema `main`, before the steps: DuckDB would plan existing ones."""
+    for name in public_views():
+        if name in declared():
+            connection.execute(f"CREATE TABLE {STEPS}.{name} ({columns_sql(declared()[name])})")
+            connection.execute(f"CREATE VIEW {MAIN}.{name} AS SELECT * FROM {STEPS}.{name}")
+            connection.execute(f"DROP TABLE {STEPS}.{name}")
+        else:
+            connection.execute(f"CREATE VIEW {MAIN}.{name} AS SELECT * FROM {RAW}.{name}")
+
+
+def _comment_public_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Copy the comments of the underlying views and tables, and add an example query to each view."""
+    names = list(public_views())
+    meanings = connection.execute(
+        f"SELECT name, comment FROM ({NAMED}) WHERE schema_name <> '{MAIN}' AND list_contains($1, name)",
+        [names],
+    ).fetchall()
+    columns: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for name, column, comment in connection.execute(
+        "SELECT table_name, column_name, comment FROM duckdb_columns() "
+        f"WHERE schema_name <> '{MAIN}' AND list_contains($1, table_name) AND comment IS NOT NULL",
+        [names],
+    ).fetchall():
+        columns[name].append((column, comment))
+    for name, meaning in meanings:
+        text = f"{meaning} Example: {public_views()[name]}"
+        connection.execute("; ".join(_comments_on(f"{MAIN}.{name}", text, columns[name])))
+
+
+def _placed(metric: Metric, text: str) -> str:
+    """Return the statement of a view with table names qualified by schema `raw`."""
+    tables = {
+        table for step in needed(metric.name) if step in declared() for table in declared()[step].inputs
+    }
+    return from_raw(text, tables - declared().keys())
 
 
 def _create_stored_steps(
@@ -294,7 +351,8 @@ def _create_stored_steps(
     with _empty_inputs(connection, [name for name in changed if name in declared()]):
         for view in changed:
             text = statements.get(view) or catalogue_view_sql(declared()[view], read)
-            connection.execute(f"CREATE OR REPLACE VIEW {view} AS {text}")
+            placed = _placed(declared()[view], text) if view in declared() else text
+            connection.execute(f"CREATE OR REPLACE VIEW {view} AS {placed}")
     for name in (*notes, *made_by):
         if name in changed:
             connection.execute("; ".join(view_comments(name)))
@@ -319,8 +377,7 @@ def _empty_inputs(connection: duckdb.DuckDBPyConnection, steps: Iterable[str]) -
     """
     inputs = sorted({name for step in steps for name in declared()[step].inputs if name in declared()})
     for name in inputs:
-        columns = ", ".join(f"{column.name} {column.type}" for column in declared()[name].view_columns)
-        connection.execute(f"CREATE TEMP TABLE {name} ({columns})")
+        connection.execute(f"CREATE TEMP TABLE {name} ({columns_sql(declared()[name])})")
     yield
     for name in inputs:
         connection.execute(f"DROP TABLE temp.{name}")
@@ -342,7 +399,10 @@ def _create_live_steps(
     connection: duckdb.DuckDBPyConnection, summaries: Summaries, dirty: dict[str, set[str]]
 ) -> None:
     """Create all steps below stored ones again, over tables with the days that are not stored yet."""
-    connection.execute(f"CREATE SCHEMA {LIVE}")
+    # Views find macros in their own schema, whatever the name of the database.
+    connection.execute(f"CREATE SCHEMA {LIVE}; SET search_path = '{LIVE}'")
+    connection.execute(macros_sql())
+    connection.execute(f"SET search_path = '{STEPS},{RAW}'")
     days = {day for step in dirty for day in dirty[step]}
     names = list(dict.fromkeys(name for step in dirty for name in needed(step)))
     # What a stored step needs of another one, that one has to be computed for, too.
@@ -360,13 +420,13 @@ def _create_live_steps(
             if not readable(summaries.folder, files):
                 text = damaged(name)
         else:
-            text = view_sql(declared()[name]) if name in declared() else f"SELECT * FROM main.{name}"
+            text = view_sql(declared()[name]) if name in declared() else f"SELECT * FROM {RAW}.{name}"
         connection.execute(f"CREATE VIEW {LIVE}.{name} AS {text}")
 
 
 def _existing_views(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the existing views over data files with their statements."""
-    exists = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [_VIEWS]).fetchone()
+    exists = connection.execute("SELECT 1 FROM duckdb_schemas() WHERE schema_name = ?", [FILES]).fetchone()
     return dict(connection.execute(f"SELECT name, made_by FROM {_VIEWS}").fetchall()) if exists else {}
 
 

@@ -18,6 +18,7 @@ from xxhash import xxh3_128
 from zscope.pipelines.store.checksums import last_commit
 from zscope.pipelines.store.folder import existing_store, runs_digest
 from zscope.pipelines.store.process_lock import is_locked
+from zscope.schemas.catalogue_schemas import FILES, SEARCH_PATH
 from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.store.folder import Folder
 
-ABOUT = "zscope_store"
+ABOUT = f"{FILES}.zscope_store"
 """Table with one row: the commit and folder that the catalogue shows."""
 DESCRIBING = ("commit_no", "runs_digest", "folder", "zscope_version", "metrics_digest")
 """The columns of `ABOUT` from which follows whether the catalogue is up to date."""
@@ -47,12 +48,29 @@ def attach_catalogue(catalogue: Path) -> duckdb.DuckDBPyConnection | None:
     try:
         connection.execute(f"ATTACH {literal(str(catalogue))} AS zscope (READ_ONLY)")
         connection.execute("RESET threads")
-        connection.execute("USE zscope")
-        connection.execute("SET enable_progress_bar = false")
+        use_catalogue(connection)
     except duckdb.Error:
         connection.close()
         return None
     return connection
+
+
+def search(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let a connection find all names of the catalogue that is its current database."""
+    found = connection.execute(
+        "SELECT database_name, schema_name FROM duckdb_schemas() WHERE database_name = current_database()"
+    ).fetchall()
+    places = {schema: f"{database}.{schema}" for database, schema in found}
+    # The catalogue of an earlier version has all names in `main`, until it is built again.
+    path = ",".join(places[schema] for schema in SEARCH_PATH if schema in places)
+    connection.execute(f"SET search_path = '{path}'")
+
+
+def use_catalogue(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let statements of a connection to the same instance name what the attached catalogue has."""
+    connection.execute("USE zscope")
+    search(connection)
+    connection.execute("SET enable_progress_bar = false")
 
 
 def catalogue_problem(folder: Folder) -> str:

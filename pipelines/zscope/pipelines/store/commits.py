@@ -75,6 +75,8 @@ class LoadKind:
     bytes: int | None
     first_local: str | None
     last_local: str | None
+    first_utc: str | None = None
+    last_utc: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from xxhash import xxh3_128, xxh128_hexdigest
 
 from zscope.pipelines.store.permissions import close_to_others, readable_by
+from zscope.pipelines.unix_calls import flush
 from zscope.schemas.errors import Error
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         with temporary.open("wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            flush(file.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -269,7 +270,7 @@ def fsync_all(paths: Iterable[Path]) -> None:
 def _fsync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        flush(handle)
     finally:
         os.close(handle)
 

@@ -80,8 +80,10 @@ LOAD_KIND_SCHEMA = pa.schema(
         described("report", pa.string(), "Name of the report; null for SMF records."),
         described("records", pa.int64(), "Number of records or reports in the file, decoded or not."),
         described("total_bytes", pa.int64(), "Total length.", "bytes"),
-        described("first_local", LOCAL, "Earliest local time."),
-        described("last_local", LOCAL, "Latest local time."),
+        described("first_local", LOCAL, "Earliest local time; null if only times in UTC are known."),
+        described("last_local", LOCAL, "Latest local time; null if only times in UTC are known."),
+        described("first_utc", UTC_TIME, "Earliest time in UTC; null if the file has local times."),
+        described("last_utc", UTC_TIME, "Latest time in UTC; null if the file has local times."),
     ],
     {"meaning": "One row per load, system and kind of record or report in the file."},
 )
@@ -317,6 +319,8 @@ def kind_rows(load: Load) -> Iterable[dict[str, Any]]:
             "records": kind.records,
             "total_bytes": kind.bytes,
             **_times(kind.first_local, kind.last_local),
+            "first_utc": datetime.fromisoformat(kind.first_utc) if kind.first_utc else None,
+            "last_utc": datetime.fromisoformat(kind.last_utc) if kind.last_utc else None,
         }
 
 

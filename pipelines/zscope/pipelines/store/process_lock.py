@@ -5,13 +5,14 @@ The content of the file only informs users who has the lock, or that its last ho
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+
+from zscope.pipelines.unix_calls import lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def try_lock(handle: int) -> bool:
     """Lock an open file, unless another process has locked it."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle)
     except BlockingIOError:
         return False
     return True
@@ -39,7 +40,7 @@ def is_locked(path: Path) -> bool:
     try:
         if not os.fstat(handle).st_size:
             return False
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock(handle, shared=True)
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks, to which nothing can be loaded either

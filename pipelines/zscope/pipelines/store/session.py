@@ -26,6 +26,7 @@ import pyarrow as pa
 from zscope.pipelines.store.catalogue_file import has_summaries
 from zscope.pipelines.store.process_lock import try_lock
 from zscope.pipelines.store.sql_sandbox import QueryError, lock_down, refusal, refused_function
+from zscope.schemas.catalogue_schemas import FILES, STEPS, as_shown
 from zscope.schemas.sql_text import identifier, relations_named
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ class Session:
     def statements(self, text: str) -> list[duckdb.Statement]:
         """Split a text into statements; raise QueryError if one is invalid or not allowed."""
         try:
-            statements = self._connection.extract_statements(text)
+            statements = self._connection.extract_statements(as_shown(text))
         except (duckdb.Error, RuntimeError) as error:
             raise QueryError(_message(error)) from error
         for statement in statements:
@@ -301,8 +302,9 @@ class Session:
         """Whether a query names a view of the catalogue that is computed from others."""
         named = relations_named(statement.query) if statement.type == duckdb.StatementType.SELECT else ()
         views = (
-            "SELECT count(*) FROM duckdb_views() WHERE schema_name = 'main' AND list_contains($1, view_name) "
-            "AND view_name NOT IN (SELECT view_name FROM duckdb_views() WHERE schema_name = 'files')"
+            "SELECT count(*) FROM duckdb_views() "
+            f"WHERE schema_name = '{STEPS}' AND list_contains($1, view_name) "
+            f"AND view_name NOT IN (SELECT view_name FROM duckdb_views() WHERE schema_name = '{FILES}')"
         )
         return bool(named) and self._wait(lambda: self._connection.execute(views, [named]).fetchone() != (0,))
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from zscope.pipelines.store.catalogue_file import folder_of
+from zscope.schemas.catalogue_schemas import FILES
 from zscope.schemas.errors import Error
 from zscope.schemas.sql_text import literal
 
@@ -92,7 +93,7 @@ _RUN_BY_EXPLAIN = re.compile(r"\b(copy|execute|prepare|call)\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(\w+)", re.DOTALL)
 _MACRO = re.compile(r"\bMACRO (\w+)\(")
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
-_STATEMENTS = "SELECT made_by FROM zscope_view"
+_STATEMENTS = f"SELECT made_by FROM {FILES}.zscope_view"
 """The statements of all views over data files, as the catalogue stores them.
 
 DuckDB would write the text of every view again, which takes as long as all the rest.

@@ -112,7 +112,7 @@ def test_a_file_with_runs_in_a_folder_is_not_imported_and_the_command_for_it_is_
     folder = tmp_path / "a night"
     folder.mkdir()
     shutil.copy(DUMP, folder / "a.smf")
-    file = folder / "runs.toml"
+    file = folder / "measured runs.toml"
     file.write_text("[[run]]\n", encoding="utf-8")
     result = run("ingest", folder, "--store", store)
     [note] = [line for line in result.stderr.splitlines() if "is not imported" in line]
@@ -120,6 +120,26 @@ def test_a_file_with_runs_in_a_folder_is_not_imported_and_the_command_for_it_is_
     assert said == f"note: {file} is not "
     words = shlex.split(command.removesuffix(" imports its benchmark runs"))
     assert words == ["zscope", "runs", "import", str(file), "--store", str(store)]
+
+
+def test_times_in_utc_are_on_the_clock_of_the_system_if_its_zone_is_known(
+    run: Run, store: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text(
+        "system,start,end,transactions\n"
+        "SYSA,2026-03-02T23:00:00Z,2026-03-02T23:15:00Z,7\n"
+        "SYSB,2026-03-02T23:00:00Z,2026-03-02T23:15:00Z,7\n"
+        "SYSC,9999-12-31T23:00:00Z,9999-12-31T23:15:00Z,7\n"
+    )
+    run("ingest", file, "--store", store, "--timezone", "SYSA=+01:00", "--timezone", "SYSC=+01:00")
+    select = "SELECT system, first_local, last_utc FROM load_kind ORDER BY system"
+    rows = json.loads(run("sql", select, "--store", store, "--format", "json").stdout)
+    assert [tuple(row.values()) for row in rows] == [
+        ("SYSA", "2026-03-03T00:00:00.000000", "2026-03-02T23:15:00.000000Z"),
+        ("SYSB", None, "2026-03-02T23:15:00.000000Z"),
+        ("SYSC", None, "9999-12-31T23:15:00.000000Z"),
+    ]
 
 
 @pytest.mark.deep

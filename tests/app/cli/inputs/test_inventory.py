@@ -13,6 +13,7 @@ import pytest
 from click.testing import Result
 
 from zscope.app.cli import input_options
+from zscope.app.cli.output import output_options
 from zscope.parsers import Framing
 from zscope.parsers.text.coding import CODE_PAGES
 
@@ -215,3 +216,47 @@ def test_records_without_a_layout_are_named(run: Run, tmp_path: Path) -> None:
     lines = run("inventory", tmp_path).stderr.splitlines()
     assert "only counted, no layout: SMF 14, 42-6" in lines
     assert "only the header is read, no layout of the data: SMF 115-2" in lines
+
+
+def test_a_terminal_shows_the_sums_of_several_files_after_the_answer(
+    run: Run, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dump.with_name("again.smf").write_bytes(dump.read_bytes())
+    dump.with_name("counts.csv").write_text(
+        "system,start,end,transactions\n"
+        "SYSA,2026-03-02T10:00:00Z,2026-03-02T10:15:00Z,7\n"
+        "SYSA,2026-03-02T10:15:00Z,2026-03-02T10:30:00Z,9\n"
+    )
+    monkeypatch.setattr(output_options, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run("inventory", dump.parent, "--no-pager").output
+    lines = [line.split() for line in shown.splitlines()]
+    assert "questions can be answered" in shown.splitlines()[0]
+    assert ["SYSA", "119", "11", "2", "4", "2026-03-01T12:00:00", "2026-03-01T12:00:01"] in lines
+    assert ["SYSB", "119", "11", "2", "2"] in [line[:5] for line in lines]
+    counts = next(line for line in lines if "TRANSACTION" in line)
+    assert counts[-3:] == ["2026-03-02T10:00:00Z", "2026-03-02T10:30:00Z", "csv"]
+    assert shown.index("TRANSACTION COUNTS") < shown.index("again.smf: SMF dump")
+    whole = run("inventory", dump.parent, "--no-pager", "--all-columns").output
+    assert whole.count("119") >= 4
+
+
+def test_many_files_are_counted_by_kind(run: Run, dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_options, "FILES_SHOWN", 1)
+    dump.with_name("again.smf").write_bytes(dump.read_bytes())
+    (dump.parent / "SYSA.policy").write_text("stray\nTTLSRule web\n{\n  Direction Inbound\n}\n")
+    lines = run("inventory", dump.parent).stderr.splitlines()
+    assert "3 files: 2 SMF dump, 1 text" in [line.partition(";")[0] for line in lines]
+    assert not [line for line in lines if line.startswith(f"{dump}: ")]
+
+
+def test_a_list_of_benchmark_runs_is_named_with_the_command_that_reads_it(run: Run, dump: Path) -> None:
+    runs = dump.with_name("measured.toml")
+    runs.write_text('# my runs\n\n[[run]]\nname = "a"\n')
+    stated = "a list of benchmark runs, which zscope runs import reads"
+    folder = run("inventory", dump.parent)
+    assert folder.exit_code == 0
+    assert f"note: {runs}: skipped: {stated} [benchmark-runs]" in folder.stderr
+    named = run("inventory", runs)
+    assert named.exit_code == 8
+    assert f"refused: {runs}: the file is {stated} [no-report]" in named.stderr

@@ -19,6 +19,7 @@ SAMPLE = Path(__file__).resolve().parents[4] / "sample-data"
 DUMP = SAMPLE / "smf-sample.bin"
 KIND = (
     "system", "record_type", "record_subtype", "report", "records", "bytes", "first_local", "last_local",
+    "first_utc", "last_utc",
 )  # fmt: skip
 GAP = ("system", "source", "from_local", "to_local", "missing_intervals", "interval_ms")
 

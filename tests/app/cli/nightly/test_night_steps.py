@@ -249,6 +249,7 @@ def test_files_can_be_moved_within_their_folder_and_to_another_disk(
         link(source, target)
 
     monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr("zscope.pipelines.unix_calls.rename_to_free_name", refuse)
     night.settings(LOAD + '[files]\nafter_load = "move"\nmove_to = "new/done"')
     night.add("sub/a.smf", SMALL)
     (night.path / "new" / "done" / "sub").mkdir(parents=True)

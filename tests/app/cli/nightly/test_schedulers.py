@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 from tests.app.cli.nightly.nights import OTHER, SMALL, NightFolder
+from tests.handbook import HANDBOOK, section
 
 from zscope.app.cli.nightly.running import STEPS
 from zscope.app.cli.nightly.settings_file import read_nightly_settings, sections_in_file
 
-DOCS = Path(__file__).resolve().parents[4] / "docs"
-EXAMPLES = DOCS / "nightly"
-DOCUMENT = (DOCS / "nightly.md").read_text(encoding="utf-8")
-CONTAINERFILE = (DOCS.parent / "Containerfile").read_text(encoding="utf-8")
+EXAMPLES = HANDBOOK / "nightly"
+DOCUMENT = section("load.md", "The nightly batch")
+CONTAINERFILE = (HANDBOOK.parent / "Containerfile").read_text(encoding="utf-8")
 PROGRAM = Path(sys.executable).with_name("zscope")
 UNITS = ("zscope-nightly.service", "zscope-nightly.timer", "zscope-nightly-failed.service")
 MINIMAL = 'store = "/data/zscope"\n[load]\nfolders = ["/data/incoming"]\n'

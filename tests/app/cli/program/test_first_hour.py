@@ -1,9 +1,8 @@
-"""The commands of the first hour and of an upgrade, in the order of their pages, as a new user types them."""
+"""The commands of the first hour and of an upgrade, in the order of their page, as a new user types them."""
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 from dataclasses import dataclass
@@ -11,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.handbook import HANDBOOK, blocks, section
 
 from zscope.app.cli.commands.demo import DEMO_STORE
 from zscope.app.cli.main import program
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = HANDBOOK.parent
 CAPTURES = Path(__file__).with_name("captures")
 """Displays as a person copies them from a terminal: with prompts, margins and missing lines."""
 SERVES = "zscope dashboard"
@@ -40,10 +40,9 @@ class Shell:
             return CliRunner().invoke(program, words[1:], prog_name="zscope")
 
 
-def commands(page: str) -> list[str]:
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if not line.startswith(SERVES)]
+def commands(text: str) -> list[str]:
+    lines = "".join(blocks(text, "sh")).splitlines()
+    return [line for line in lines if not line.startswith(SERVES)]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Shell:
 def test_the_first_hour(shell: Shell, demo: tuple[Path, Result]) -> None:
     store, answer = demo
     shutil.copytree(store, shell.folder / DEMO_STORE)
-    typed = commands("first-hour.md")
+    typed = commands(section("start.md", "The first hour"))
     assert len(typed) > 15
     assert DEMO in typed
     answers = {}
@@ -81,6 +80,13 @@ def test_the_first_hour(shell: Shell, demo: tuple[Path, Result]) -> None:
     assert "CPU seconds a day for TLS" in answers["zscope summary"].stdout
     assert "no-time-zone" not in answers["zscope issues"].stdout
     assert "no-date" not in answers["zscope issues"].stdout
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_first_pages_have_commands_of_the_first_hour(page: str) -> None:
+    typed = commands((ROOT / page).read_text(encoding="utf-8"))
+    assert len(typed) >= 3
+    assert set(typed) <= set(commands(section("start.md", "The first hour")))
 
 
 @pytest.mark.deep
@@ -104,7 +110,7 @@ def test_a_display_without_a_name_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.deep
 def test_the_commands_of_an_upgrade(shell: Shell) -> None:
     assert shell.run("zscope ingest captured/SYSA-pasearch.txt --timezone +01:00").exit_code == 0
-    typed = commands("upgrading.md")
+    typed = commands(section("start.md", "Upgrade"))
     assert len(typed) == 3
     for command in typed:
         done = shell.run(command)

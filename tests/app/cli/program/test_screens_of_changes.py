@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import unified_diff
 from pathlib import Path
@@ -98,13 +99,11 @@ class Screens:
     def __init__(self) -> None:
         self._by_width: list[dict[int, terminal.Screen]] = []
 
-    def lay_out(self, rows: Rows, *, width: int, raw: bool, all_rows: bool) -> terminal.Screen:  # noqa: ARG002
+    def lay_out(self, rows: Rows, *, width: int, **wanted: bool) -> terminal.Screen:  # noqa: ARG002
         """Do what `terminal.screen` does, for all widths instead of one."""
         batches = [_with_constants(batch) for batch in rows]
-        by_width = {
-            each: screen(Rows(rows.schema, batches, rows.essential), width=each, raw=raw, all_rows=all_rows)
-            for each in WIDTHS
-        }
+        same = replace(rows, batches=batches)
+        by_width = {each: screen(same, width=each, **wanted) for each in WIDTHS}
         return terminal.Screen([self._mark(by_width)])
 
     def paragraphs(self, statements: pa.Table) -> str:

@@ -49,9 +49,8 @@ def test_rows_are_a_table_or_records_of_the_width() -> None:
     lines = screen.splitlines()
     assert code == 0
     assert max(map(len, lines[:-1])) <= 90
-    assert re.search(
-        r"^\d+ columns do not fit on the screen \(\w+, .*\); use -o FILE to write all$", lines[-1]
-    )
+    below = " ".join(lines[-2:])
+    assert re.search(r"\d+ more columns \(\w+, .*\): --all-columns shows all, -o FILE writes all$", below)
 
 
 @pytest.mark.deep

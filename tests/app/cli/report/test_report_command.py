@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.app.report_reading import ReadTable, ReportReader, harmless
 
-from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures, figure_words
-from zscope.app.figures.written_values import heading
+from zscope.app.figures.figure_declarations import FigureDeclaration, declared_figures, figure_words, heading
 from zscope.app.report.report_sections import appendix_figures, glance_figures, report_sections
 from zscope.app.shared.column_labels import label
 from zscope.pipelines.metrics import metric
@@ -101,7 +100,7 @@ def test_the_file_is_complete_small_and_harmless(file: str, report: Path) -> Non
     assert [text for level, text in read.headings if level == 2] == whole
     clocks = "All records and displays, by the clocks of the systems"
     assert f"{clocks}2026-03-02 01:00:00 to 2026-03-17 12:00:00 local time" in read.text
-    # The end of the last hour with a connection, as the changes; displays of GSKSRVR are later.
+    # The end of the last hour with a connection; displays of GSKSRVR are later.
     assert "2026-03-02 00:00:00 to 2026-03-17 08:00:00 UTC" in read.text
     assert "zscope · TLS on IBM Z · 2026-03-02 to 2026-03-17 · CLI1, CLI2, " in read.text
 
@@ -142,7 +141,7 @@ def test_the_list_behind_a_sentence_begins_with_what_it_names(
     assert f" {advice['System']}: {advice['Change']}: " in said["saving"]
     place = first["unprotected"]
     assert (
-        f"The largest part of them, {place['Unprotected']}, is of job {place['Job']}, "
+        f"The largest part of them, {place['Unprotected']}, was of job {place['Job']}, "
         f"on port {place['Port']} of {place['System']}."
     ) in said["exposure"]
 

@@ -1,24 +1,25 @@
-"""The commands of docs/report.md work, and its table names the sections of the report."""
+"""The commands of the handbook about the report work, and its table names the sections of the report."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.report_reading import harmless
 from tests.app.short_reports import shorten_report
+from tests.handbook import blocks, section
 
 from zscope.app.report.report_sections import report_sections
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.app.conftest import Run
 
-TEXT = (Path(__file__).resolve().parents[4] / "docs" / "report.md").read_text(encoding="utf-8")
-BLOCKS: list[str] = re.findall(r"^```bash\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-COMMANDS = "".join(BLOCKS).splitlines()
+TEXT = section("answers.md", "The report")
+COMMANDS = "".join(blocks(TEXT, "bash")).splitlines()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -44,5 +45,5 @@ def test_the_table_names_the_sections() -> None:
 
 
 def test_the_example_of_missing_data_is_real() -> None:
-    [example] = re.findall(r"```text\n(.*?)\n```", TEXT, re.DOTALL)
+    [example] = blocks(TEXT, "text")
     assert " ".join(example.split()) in {section.capture for section in report_sections()}

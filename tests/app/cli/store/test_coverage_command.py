@@ -152,7 +152,7 @@ def test_a_strip_has_a_character_for_each_day() -> None:
     rows = [day_row("70", DAY + timedelta(days=n), state) for n, state in enumerate(states)]
     rows += [day_row("72", DAY + timedelta(days=n), "not recorded") for n in range(5)]
     lines = strips(rows, 80)
-    assert lines[3].split() == ["70", "#+x?-", "0", "%"]
+    assert lines[3].split() == ["70", "#+x?-", "0", "%", "of", "120", "hours"]
     assert "Not recorded: 72." in lines
 
 
@@ -165,7 +165,7 @@ def test_long_strips_are_broken_and_no_line_is_too_wide(width: int) -> None:
     drawn = Counter("".join(line for line in lines if line.startswith("119-1/2 ")))
     assert drawn["#"] == len(days)
     # The 300 days without data take no room.
-    assert sum(line.startswith("119-1/2 ") for line in lines) <= 2 * -(-100 // (width - 19))
+    assert sum(line.startswith("119-1/2 ") for line in lines) <= 2 * -(-100 // (width - 32))
 
 
 def test_sentences_name_the_worst_day_and_its_reason() -> None:

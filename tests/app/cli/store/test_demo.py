@@ -106,11 +106,11 @@ def test_without_a_checkout_the_data_is_generated(
     monkeypatch.setattr(demo_command, "CHECKOUT", tmp_path)  # as in an installed wheel
     monkeypatch.setattr(demo_command, "_METRICS", {})
     monkeypatch.setattr(demo_command, "_print_benchmark", lambda _: None)
-    monkeypatch.setattr(demo_command, "shown_statements", lambda _: pa.table({}))
+    monkeypatch.setattr(demo_command, "said_statements", lambda _, **__: pa.table({}))
     result = run("demo", "--full", "--store", tmp_path / "store")
     assert result.exit_code == 0, result.output
     loaded = r" load .*into .*: (\d+ files loaded, .* rows), .*; (\d+ files skipped, already loaded)"
     loads = re.findall(loaded, demo[1].stdout)
     assert len(loads) == 2
     assert re.findall(loaded, result.stdout) == loads
-    assert "To keep these files: zscope generate sample sample-data" in result.stdout
+    assert "to keep these files: zscope generate sample sample-data" in result.stderr

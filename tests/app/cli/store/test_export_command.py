@@ -372,7 +372,7 @@ def test_rows_without_utc_are_reported_even_with_quiet(run: Run, tmp_path: Path)
     assert (result.exit_code, target.read_bytes()) == (0, b"# EOF\n")
     assert re.fullmatch(
         r"cpu_interval: \d+ (row is|rows are) left out, because the time in UTC is unknown; "
-        r"docs/time-zones\.md explains how to set the time zone of a system\n",
+        r"docs/load\.md explains how to set the time zone of a system\n",
         result.stderr,
     )
 

@@ -40,6 +40,7 @@ def test_the_vendor_name_finds_the_column(run: Run) -> None:
         ("smf119_zert_detail.cipher", "smf119_zert_detail", "cipher", "119-11"),
         ("SMF119AP_TTRIP", "smf119_tcp_term", "remote_ip", "119-2"),
         ("tls_price", "tls_price", None, "metric"),
+        ("full_handshake_cause", "full_handshake_cause", None, "step of metrics"),
         ("smf70_cpu", "smf70_cpu", None, "table"),
         ("price_per_msu", "tls_price", "price_per_msu", "parameter"),
         ("not-encrypted", "finding", "not-encrypted", "check"),

@@ -67,6 +67,23 @@ def test_rows_of_days_that_the_data_do_not_cover_are_counted(run: Run, demo: tup
     )
 
 
+@pytest.mark.parametrize(
+    ("options", "noted"),
+    [
+        (("handshake_mix", "--by", "server_port"), True),
+        (("handshake_mix", "--by", "server_port", "--system", "SRV2"), False),
+        (("handshake_mix", "--by", "system,server_port"), False),
+        (("cpu_interval",), False),
+    ],
+)
+def test_sums_over_systems_have_a_note_on_connections_between_two(
+    run: Run, demo: tuple[Path, object], options: tuple[str, ...], noted: bool
+) -> None:
+    result = run("metrics", *options, "--store", demo[0], "--format", "csv")
+    assert result.stdout.count("\n") > 1
+    assert ("a connection between two of the systems counts on both" in result.stderr) is noted
+
+
 def test_rows_without_an_incomplete_day_have_no_note(ask: Ask) -> None:
     full = ask("handshake_mix", "--by", "system,day", "--where", "covered_hours > 0.95 * hours")
     assert rows(full)
@@ -89,6 +106,16 @@ def test_by_groups_rows(ask: Ask) -> None:
     assert int(together["handshakes"]) == every
     full, resumed = int(together["full_handshakes"]), int(together["resumed_handshakes"])
     assert float(together["resumed_pct"]) == pytest.approx(100 * resumed / (full + resumed))
+
+
+def test_a_condition_on_a_calculated_column_selects_the_rows_that_are_shown(ask: Ask) -> None:
+    every = rows(ask("handshake_mix", "--by", "system,server_port"))
+    most = max(float(row["full_pct"]) for row in every if row["full_pct"])
+    chosen = rows(ask("handshake_mix", "--by", "system,server_port", "--where", f"full_pct < {most} - 1e-9"))
+    assert chosen == [row for row in every if row["full_pct"] and float(row["full_pct"]) < most - 1e-9]
+    assert 0 < len(chosen) < len(every)
+    text = rows(ask("handshake_mix", "--by", "system", "--where", "system <> 'full_pct'"))
+    assert text == rows(ask("handshake_mix", "--by", "system"))
 
 
 @pytest.mark.deep
@@ -168,12 +195,10 @@ def test_sql_prints_the_statement(ask: Ask, run: Ask, store: Path, tmp_path: Pat
     assert run("sql", "-f", file, "--store", store).stdout == ask(*options).stdout
 
 
-def test_no_rows_of_a_period_are_not_explained_by_an_input_that_is_not_needed(ask: Ask) -> None:
+def test_no_rows_of_a_period_are_explained_by_the_options(ask: Ask) -> None:
     result = ask("resumption_rate", "--from", "2031-01-01")
     assert rows(result) == []
-    assert (
-        "no rows, although the store has the inputs that resumption_rate needs; there may be" in result.stderr
-    )
+    assert "no rows match; there are some without --from, --to, --system and --where" in result.stderr
     assert "gsk_cache_stats" not in result.stderr
 
 
@@ -244,6 +269,10 @@ def test_a_repeated_column_counts_once(ask: Ask) -> None:
         (["resumption_saving", "--set", "target_pct=500"], "target_pct goes from 0 to 100, not 500"),
         (["--by", "system"], "these options need the NAME of a metric"),
         (["finding", "--from", "2026-03-02"], "finding has no time column, so there is no period to select"),
+        (
+            ["tls_price", "--from", "2026-03-02"],
+            "no period to select; tls_price_day has its days",
+        ),
     ],
 )
 def test_invalid_options_are_refused(ask: Ask, arguments: list[str], problem: str) -> None:

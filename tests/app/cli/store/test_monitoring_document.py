@@ -1,15 +1,15 @@
-"""The commands of docs/monitoring.md work, and its tables name what is exported."""
+"""The commands of the handbook about monitoring work, and its tables name what is exported."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.app.cli.store.test_serve_metrics import served
+from tests.handbook import blocks, section
 from tests.marking import deep_except
 from tests.pipelines.exposition.collector_end_point import collector
 
@@ -17,12 +17,13 @@ from zscope.pipelines import exposition
 from zscope.pipelines.exposition.metrics_page import about_names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click.testing import Result
     from tests.app.conftest import Run
 
-TEXT = (Path(__file__).resolve().parents[4] / "docs" / "monitoring.md").read_text(encoding="utf-8")
-BLOCKS: list[str] = re.findall(r"^```bash\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-COMMANDS = "".join(BLOCKS).splitlines()
+TEXT = section("engines.md", "Monitoring")
+COMMANDS = "".join(blocks(TEXT, "bash")).splitlines()
 FEW_METRICS = ("cpu_interval", "handshake_mix", "tls_posture", "certificate_inventory")
 """The metrics that commands without a name export here; other tests export all of them."""
 COLLECTOR = "http://127.0.0.1:4318"

@@ -10,6 +10,7 @@ import os
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,13 +57,18 @@ COMMANDS = {
 }
 
 
+OPTIONS = {"period_cause": " --from 2026-03-10 --to 2026-03-16"}
+"""Options of metrics that have no rows without: the last week has no week before to compare it with."""
+
+
 def subjects() -> dict[str, tuple[str, ...]]:
     """The metrics by the folder of their subject."""
     by_subject: dict[str, list[str]] = defaultdict(list)
     for folder in files("zscope.pipelines.metrics").iterdir():
         if folder.is_dir():
             names = {file.name.removesuffix(".toml") for file in folder.iterdir()}
-            by_subject[folder.name] += [f"metrics {name}" for name in metric_names() if name in names]
+            found = [name for name in metric_names() if name in names]
+            by_subject[folder.name] += [f"metrics {name}{OPTIONS.get(name, '')}" for name in found]
     return {f"metrics-{name}": tuple(found) for name, found in sorted(by_subject.items()) if found}
 
 
@@ -72,12 +78,12 @@ class Screens:
     def __init__(self) -> None:
         self.by_width: dict[int, list[str]] = {}
 
-    def lay_out(self, rows: Rows, *, width: int, raw: bool, all_rows: bool) -> terminal.Screen:  # noqa: ARG002
+    def lay_out(self, rows: Rows, *, width: int, **wanted: bool) -> terminal.Screen:  # noqa: ARG002
         """Do what `terminal.screen` does, for all widths instead of one."""
         batches = list(some(rows))
         for each in WIDTHS:
-            same = Rows(rows.schema, batches, rows.essential)
-            shown = screen(same, width=each, raw=raw, all_rows=all_rows)
+            same = replace(rows, batches=batches)
+            shown = screen(same, width=each, **wanted)
             assert max(map(len, shown.lines)) <= each, "a line is wider than the terminal"
             lines = self.by_width.setdefault(each, [])
             lines += ([""] if lines else []) + shown.lines

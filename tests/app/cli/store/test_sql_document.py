@@ -1,10 +1,8 @@
-"""The commands and examples in docs/sql.md work, with other clients too."""
+"""The commands of the handbook about SQL work, with other clients too."""
 
 from __future__ import annotations
 
-import doctest
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.handbook import HANDBOOK, blocks
 from tests.marking import deep_except
 
 from zscope.pipelines import exposition
@@ -20,8 +19,8 @@ from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 if TYPE_CHECKING:
     from tests.app.conftest import Run
 
-ROOT = Path(__file__).resolve().parents[4]
-DOCUMENT = ROOT / "docs" / "sql.md"
+ROOT = HANDBOOK.parent
+DOCUMENT = (HANDBOOK / "sql.md").read_text(encoding="utf-8")
 BESIDE_PYTHON = Path(sys.executable).parent
 WITHOUT_STORE = {name: value for name, value in os.environ.items() if name != "ZSCOPE_STORE"}
 
@@ -42,8 +41,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _commands(fence: str) -> list[str]:
-    text = DOCUMENT.read_text(encoding="utf-8")
-    return "".join(re.findall(rf"^```{fence}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)).splitlines()
+    return "".join(blocks(DOCUMENT, fence)).splitlines()
 
 
 def _words_of(program: str) -> list[list[str]]:
@@ -82,19 +80,6 @@ def test_commands_of_other_clients_work(arguments: list[str], checkout: Path) ->
 def test_there_are_commands_of_both_kinds() -> None:
     assert {command.split()[0] for command in _commands("bash")} == {"duckdb", "zscope"}
     assert len(_commands("sh")) >= 8
-
-
-def test_python_examples(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(checkout)
-    result = doctest.testfile(str(DOCUMENT), module_relative=False)
-    assert result.attempted >= 9
-    assert result.failed == 0
-
-
-def test_links_have_a_target() -> None:
-    targets = re.findall(r"\]\(([^)#:]+)\)", DOCUMENT.read_text(encoding="utf-8"))
-    assert targets
-    assert [target for target in targets if not (DOCUMENT.parent / target).exists()] == []
 
 
 def test_the_shell_of_duckdb_reads_views_and_comments(checkout: Path) -> None:

@@ -17,7 +17,7 @@ from tests.app.report_reading import harmless
 from tests.made_once import made_once
 from tests.samples.world_reading import write
 
-from zscope.app.figures.written_values import heading
+from zscope.app.figures.figure_declarations import heading
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
 from zscope.pipelines.settings import Settings
 from zscope.samples.world import WorldRecipe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,28 @@ def test_each_statement_has_a_command_that_prints_its_evidence(run: Run, demo: t
         words = shlex.split(row["evidence"])
         evidence = json.loads(run(*words[1:], "--store", store, "--json").stdout)
         assert evidence or row["status"] == "not enough data", row["sentence"]
+
+
+def test_a_pipe_gets_sentences_and_a_named_format_rows(run: Run, demo: tuple[Path, Result]) -> None:
+    store, _ = demo
+    said = statements_of(run, store)
+    text = run("summary", "--store", store).stdout
+    assert len(text.split("\n\n")) == len(said)
+    assert " ".join(text.split("\n\n")[0].splitlines()[:-1]) == said[0]["sentence"]
+    assert run("summary", "--store", store, "--csv").stdout.startswith("place,subject,")
+
+
+def test_full_has_every_statement_and_a_pipe_says_how_many_are_missing(
+    run: Run, demo: tuple[Path, Result]
+) -> None:
+    store, _ = demo
+    every = rows_of(run, store, "FROM statement")
+    full = run("summary", "--full", "--store", store).stdout
+    assert len(full.split("\n\n")) == len(every) > len(statements_of(run, store))
+    assert "more statement" not in full
+    first = run("summary", "--store", store).stdout
+    missing = re.findall(r"^(\d+) more statements?: zscope metrics statement", first, re.MULTILINE)
+    assert sum(map(int, missing)) == len(every) - len(statements_of(run, store))
 
 
 def test_options_choose_the_data_of_the_statements(run: Run, demo: tuple[Path, Result]) -> None:
@@ -146,6 +169,6 @@ def test_the_report_lists_each_change_once_and_the_best_one_first(
 @pytest.mark.deep
 def test_a_store_without_tls_says_what_to_load(run: Run, dump: Path, tmp_path: Path) -> None:
     run("ingest", dump, "--store", tmp_path / "store", "--select", "119(2)", "--timezone", "+00:00")
-    lines = run("summary", "--store", tmp_path / "store").stdout
-    assert "What TLS costs is not known" in lines
-    assert "load zERT summaries or details (SMF 119-12 or 119-11)" in lines
+    text = " ".join(run("summary", "--store", tmp_path / "store").stdout.split())
+    assert "What TLS costs is not known" in text
+    assert "load zERT summaries or details (SMF 119-12 or 119-11)" in text

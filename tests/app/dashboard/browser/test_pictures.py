@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import io
 import os
-import pty
-import re
 import struct
-import subprocess
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rich.console import Console
-from rich.text import Text
-from tests.app.dashboard.browser.conftest import ZSCOPE, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Page
+    from tests.app.dashboard.browser.conftest import Reader
 
 pytestmark = pytest.mark.browser
 IMAGES = Path(__file__).resolve().parents[4] / "docs" / "images"
 LISTED: dict[str, dict[str, dict[str, Any]]] = tomllib.loads((IMAGES / "pictures.toml").read_text("utf-8"))
 WRITE = os.environ.get("ZSCOPE_PICTURES") == "write"
-TERMINAL_STYLE = (
-    "margin: 0; padding: 14px 18px; font: 14px/1.35 'DejaVu Sans Mono', monospace; width: max-content"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,54 +87,3 @@ def test_pictures_of_metrics(page: str, narrow: Reader, album: Album) -> None:
         narrow.page.wait_for_timeout(500)
         chart.screenshot(path=album.path(f"metrics/{name}"))
         album.check(f"metrics/{name}")
-
-
-@pytest.mark.parametrize("name", LISTED["terminal"])
-def test_picture_of_a_terminal(name: str, browser: Browser, demo: Path, album: Album) -> None:
-    entry = LISTED["terminal"][name]
-    shown = "".join(
-        f"$ {command}\n{on_terminal(command, demo, entry['columns'])}\n" for command in entry["commands"]
-    )
-    page = browser.new_page(viewport={"width": 1200, "height": 400})
-    draw(page, shown.rstrip(), entry["columns"])
-    page.locator("pre").screenshot(path=album.path(name))
-    page.close()
-    album.check(name)
-
-
-def on_terminal(command: str, store: Path, columns: int) -> str:
-    """Return what a command writes to a terminal."""
-    leader, follower = pty.openpty()
-    variables = {
-        "ZSCOPE_STORE": str(store),
-        "COLUMNS": str(columns),
-        "TERM": "xterm-256color",
-        "PAGER": "cat",
-    }
-    words = [str(ZSCOPE), *command.split()[1:]]
-    program = subprocess.Popen(
-        words, stdin=follower, stdout=follower, stderr=subprocess.DEVNULL, env=os.environ | variables
-    )
-    os.close(follower)
-    pieces = []
-    while piece := _read(leader):
-        pieces.append(piece)
-    os.close(leader)
-    assert program.wait(60) == 0
-    return b"".join(pieces).decode().replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # Linux: the other end is closed
-        return b""
-
-
-def draw(page: Page, text: str, columns: int) -> None:
-    """Show the text of a terminal with its colours."""
-    console = Console(record=True, width=columns, file=io.StringIO())
-    console.print(Text.from_ansi(text), soft_wrap=True)
-    code = re.sub(r"^<pre.*?><code.*?>|</code></pre>$", "", console.export_html(
-        inline_styles=True, code_format="<pre><code>{code}</code></pre>").strip())  # fmt: skip
-    page.set_content(f'<body style="margin: 0"><pre style="{TERMINAL_STYLE}">{code}</pre></body>')

@@ -9,7 +9,7 @@ import pytest
 from tests.app.dashboard.browser.conftest import Reader, reader_of
 
 import zscope.api as zs
-from zscope.app.figures.written_values import shown
+from zscope.app.shared.written_values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +151,7 @@ def test_what_limits_resumption(seen: Seen, store: zs.Store) -> None:
 def test_who_still_uses_old_versions(seen: Seen, store: zs.Store) -> None:
     said = statement(store, "old versions")
     [(count, job, port, system)] = re.findall(
-        r"largest part of them, ([\d,]+), is of job (\w+), on port (\d+) of (\w+)\.", said["sentence"]
+        r"largest part of them, ([\d,]+), was of job (\w+), on port (\d+) of (\w+)\.", said["sentence"]
     )
     answer = seen("posture", "Who still uses TLSv1.1 or older?")
     assert f"{job}, port {port}, {system} {count}" in answer

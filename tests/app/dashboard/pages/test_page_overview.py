@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
-import duckdb
 import pytest
 from tests.app.conftest import Run, deep
 from tests.app.dashboard.conftest import MARKUP, Open, fine, html_texts, words
 from tests.app.dashboard.page_helpers import data_of, lists_of
 from tests.pipelines.metrics.statement_stores import SUBJECTS
+from tests.pipelines.stores import plain_client
 
 from zscope.app.dashboard.amounts import amount
 from zscope.app.dashboard.drawing import plain
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _asked(store: Path, sql: str) -> tuple[Any, ...]:
-    with duckdb.connect(str(store / "zscope.duckdb"), read_only=True) as connection:
+    with plain_client(store) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         row = connection.execute(sql).fetchone()
     assert row is not None

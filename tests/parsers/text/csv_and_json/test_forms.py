@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
+from tests.handbook import HANDBOOK, blocks
 from tests.parsers.text.csv_and_json.reading import issues_of, read_lines, read_text, rows, texts, values
 
 from zscope.parsers import read
@@ -199,8 +199,7 @@ def test_system_and_run_in_a_line_have_precedence_over_options_and_names(tmp_pat
     assert values(result, *columns) == [("VMB", "report", "r2"), (None, None, None)]
 
 
-DOCUMENT = Path(__file__).parents[4] / "docs" / "inputs.md"
-EXAMPLES = re.findall(r"```csv\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+EXAMPLES = blocks((HANDBOOK / "capture.md").read_text(encoding="utf-8"), "csv")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.partition("\n")[0][:30])

@@ -167,7 +167,7 @@ def test_the_inventory_shows_when_a_series_with_moments_begins(tmp_path: Path) -
     read_lines(tmp_path, TABLE, ["time,ecbs_in_use", f"{BEGIN.isoformat()},62"])
     (row,) = inventory(tmp_path).rows.to_pylist()
     assert (row["kind"], row["report"]) == ("ztpf", "Z/TPF TIME SERIES")
-    assert row["first_local"] == BEGIN.replace(tzinfo=None)
+    assert (row["first_local"], row["first_utc"], row["last_utc"]) == (None, BEGIN, BEGIN)
 
 
 @pytest.mark.parametrize(

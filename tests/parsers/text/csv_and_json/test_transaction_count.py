@@ -179,15 +179,19 @@ def test_numbers_of_spreadsheets(tmp_path: Path, coding: str) -> None:
     assert [row["transactions"] for row in read(path, (TABLE,))[TABLE].to_pylist()] == [1000]
 
 
-def test_the_inventory_shows_systems_and_their_first_count(tmp_path: Path) -> None:
+def test_the_inventory_shows_systems_with_the_times_of_their_counts_in_utc(tmp_path: Path) -> None:
     path = tmp_path / "counts.csv"
-    path.write_text(f"{HEAD}\n{GOOD}\n{GOOD.replace('SYSA', 'SYSB')}\n")
+    earlier = GOOD.replace("T10:", "T08:")
+    path.write_text(f"{HEAD}\n{GOOD}\n{GOOD.replace('SYSA', 'SYSB')}\n{earlier}\n")
     result = inventory(path).rows.to_pylist()
     assert [(row["kind"], row["system"], row["report"], row["source"]) for row in result] == [
         ("transaction", "SYSA", "TRANSACTION COUNTS", "csv"),
         ("transaction", "SYSB", "TRANSACTION COUNTS", "csv"),
     ]
-    assert {row["first_local"] for row in result} == {datetime(2026, 3, 2, 9)}  # noqa: DTZ001 - no zone there
+    assert [(row["first_utc"], row["last_utc"]) for row in result] == [
+        (NINE - 8 * QUARTER, NINE + QUARTER), (NINE, NINE + QUARTER)
+    ]  # fmt: skip
+    assert {row["first_local"] for row in result} == {None}
 
 
 @pytest.mark.parametrize(

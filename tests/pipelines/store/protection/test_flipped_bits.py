@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
-from tests.pipelines.stores import EVERYTHING, dump_bytes, load, queried
+from tests.pipelines.stores import EVERYTHING, dump_bytes, load, plain_client, queried
 
 from zscope.pipelines.settings import Settings
 from zscope.pipelines.store import open_reader
@@ -187,7 +187,7 @@ def test_nothing_is_read_from_a_damaged_file(store: Path) -> None:
     for sql in (f"SELECT count(*) FROM {TABLE}", f"SELECT min(load_id) FROM {TABLE} WHERE load_id = 2"):
         with open_reader(store) as connection, pytest.raises(duckdb.Error, match="missing or damaged"):
             connection.execute(sql).fetchall()
-    with duckdb.connect(str(folder.catalogue), read_only=True) as plain:
+    with plain_client(folder.path) as plain:
         with pytest.raises(duckdb.Error, match="zscope store repair restores them"):
             plain.execute(f"FROM {TABLE}").fetchall()
         assert plain.execute("SELECT count(*) FROM smf119_tcp_init").fetchone() != (0,)

@@ -101,11 +101,13 @@ def _text_of(name: str, line: ArithmeticLine) -> str:
 
 _PRODUCTION = "production_benchmark"
 _WITHOUT_RUNS = (
-    "no result is measured here: docs/runs.md explains benchmark runs, and zscope benchmark --production "
-    "prints what production shows"
+    "no result is measured here: docs/benchmarks.md explains benchmark runs, and zscope benchmark "
+    "--production prints what production shows"
 )
 TABLE_COLUMNS = ("id", "measured", "as_printed", "verdict", "why", "conflict")
 """Columns of the format `table`; the other formats have all columns."""
+ESSENTIAL = ("id", "verdict", "measured", "as_printed")
+NOTES = ("why", "conflict")
 
 
 @click.command()
@@ -147,8 +149,8 @@ def command(  # noqa: PLR0913 - one argument for each option
     Prints one row for each of the 126 published results, with a verdict. `agrees` and `differs`: the measured
     percentage was compared with the published one. `direction only`: the document gives no number, only
     higher, lower or the same. `not comparable` and `no data`: the column `why` gives the reason, or what is
-    missing. docs/benchmark-results.md explains the verdicts. The measured values come from benchmark runs:
-    see `zscope runs`.
+    missing; rows without data come last. docs/benchmarks.md explains the verdicts. The measured values come
+    from benchmark runs: see `zscope runs`.
 
     Without runs, production still shows something about a few results: the cost of a resumed handshake
     against a full one, and how many handshakes have the version or key exchange that a result is about.
@@ -194,12 +196,12 @@ def command(  # noqa: PLR0913 - one argument for each option
         where = " AND ".join(sql for sql, _ in given.values()) or "true"
         rows = query_table(
             session,
-            f"SELECT * FROM benchmark WHERE {where} ORDER BY id",
+            f"SELECT * FROM benchmark WHERE {where} ORDER BY verdict = 'no data', id",
             {name: value for name, (_, value) in given.items()},
         )
         note_missing_zones(session, "benchmark")
     if output.format is OutputFormat.TABLE:
-        output.write(Rows.of(rows.select(TABLE_COLUMNS), TABLE_COLUMNS))
+        output.write(Rows.of(rows.select(TABLE_COLUMNS), ESSENTIAL, NOTES))
     else:
         output.write(Rows.of(rows))
     for sentence in _in_short(rows):

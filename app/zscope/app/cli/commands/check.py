@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 SEVERITIES = ("high", "medium", "low", "info")
 """From worst to least."""
 FAIL_ON = (*SEVERITIES[:3], "never")
-ESSENTIAL = ("severity", "id", "system", "server_port", "job_name", "result", "what", "evidence", "remedy")
+ESSENTIAL = ("severity", "id", "system", "server_port", "job_name", "result", "what")
+NOTES = ("evidence", "remedy")
 _PRACTICES, _FINDINGS = "practices", "findings"
 _METRICS = {_PRACTICES: "best_practice_check", _FINDINGS: "finding"}
 _KINDS = {_PRACTICES: "practice", _FINDINGS: "finding"}
@@ -85,7 +86,7 @@ def command(
         if explained is not None:
             output.write(_evidence(session, rows, explained))
             return ExitCode.OK
-        output.write(Rows.of(rows, ESSENTIAL))
+        output.write(Rows.of(rows, ESSENTIAL, NOTES))
         metrics = [_METRICS[only]] if only else list(_METRICS.values())
         note_missing_zones(session, *metrics, systems=systems)
         note_left_out_hours(session, *metrics, systems=systems)

@@ -53,7 +53,8 @@ def command(
 
     A and B are each a day (2026-03-02), a week (2026-W10), a month (2026-03) or a span of days
     (2026-03-02..2026-03-08), by the clock of each system. One period is compared with the same days of the
-    week before, or with the month before; without any, the last seven days of the data are.
+    week before, or with the month before. Without any, the last seven days of the data are; of data of less
+    than two weeks, the days that also have the same day of the week before.
 
     Prints one row for each system and quantity: cost of TLS, CPU time, handshakes, connections and bytes per
     hour, and the shares of resumed handshakes, of TLSv1.3 and of old versions. Each has both values, the
@@ -74,6 +75,7 @@ def command(
     The exit code is 4 if nothing can be compared.
     """
     from zscope.pipelines.metrics import MetricSelection, metric, statement
+    from zscope.pipelines.written_days import weekend_note
 
     if len(periods) > 2:
         raise click.UsageError("name at most two periods; write a span of days as 2026-03-02..2026-03-08")
@@ -90,6 +92,8 @@ def command(
         if not with_runs:
             note_left_out_hours(session, name, systems=systems)
     output.write(Rows.of(rows, metric(name).answer))
+    if len(periods) > 1 and (note := weekend_note(*periods)):
+        click.echo(f"note: {note}", err=True)
     if why:
         click.echo(why, err=True)
     if causes:

@@ -30,9 +30,9 @@ MARKS = dict(zip(STATES, "#+x?-", strict=True))
 """The character of a day."""
 LEGEND = "# complete   + partial   x lost   ? not known   - not recorded   (blank: no data of the system)"
 _NAME_WIDTH = len("119-1/2") + 2
-_PERCENT_WIDTH = 10
+_SHARE_WIDTH = len("  0.688 % of 2,232 hours")
 _LEAST_DAYS = 10
-ESSENTIAL = ("system", "source", "day", "state", "covered_pct", "loss")
+ESSENTIAL = ("system", "source", "day", "state", "covered_pct", "hours", "loss")
 
 
 @click.command()
@@ -84,7 +84,7 @@ def strips(rows: Iterable[dict[str, Any]], width: int) -> list[str]:
     SYSA, 1 day
     <BLANKLINE>
              2026-03-02
-    70       +           87.5 %
+    70       +           87.5 % of 24 hours
     <BLANKLINE>
     3 hours of 70 are lost or partial, on 2026-03-02: a gap in the intervals of a file.
     <BLANKLINE>
@@ -100,13 +100,14 @@ def _system(system: CoveredSystem, width: int) -> Iterator[str]:
     """Yield the strips of one system and the sentences about it."""
     yield system.title
     yield ""
-    for begin, number in day_blocks(system.days, max(_LEAST_DAYS, width - _NAME_WIDTH - _PERCENT_WIDTH)):
+    for begin, number in day_blocks(system.days, max(_LEAST_DAYS, width - _NAME_WIDTH - _SHARE_WIDTH)):
         yield f"{'':{_NAME_WIDTH}}{begin}"
         for source in system.recorded:
             marks = {day: MARKS[state] for day, state in source.states.items()}
             strip = "".join(marks.get(begin + index * ONE_DAY, " ") for index in range(number))
-            covered_pct = source.covered_pct(begin, begin + number * ONE_DAY)
-            yield f"{source.source:{_NAME_WIDTH}}{strip:{max(number, _LEAST_DAYS)}}  {covered_pct:.3g} %"
+            covered = source.in_days(begin, begin + number * ONE_DAY)
+            share = f"{covered.covered_pct:.3g} % of {covered.hours:,} hours"
+            yield f"{source.source:{_NAME_WIDTH}}{strip:{max(number, _LEAST_DAYS)}}  {share}"
         yield ""
     for sentence in system.sentences:
         yield from textwrap.wrap(sentence, width)

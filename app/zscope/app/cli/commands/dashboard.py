@@ -41,7 +41,7 @@ _OWN_NAMES = ("localhost", LOOPBACK, "[::1]", "::1")
 )  # fmt: skip
 @click.option(
     "--sign-in", "secrets", metavar="FILE", type=click.Path(path_type=Path),
-    help="Require users to sign in; FILE names the OpenID Connect provider (docs/dashboard.md).",
+    help="Require users to sign in; FILE names the OpenID Connect provider (docs/answers.md).",
 )  # fmt: skip
 def command(  # noqa: PLR0913 - one argument for each option
     *,
@@ -83,7 +83,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         click.echo(f"{store}: there is no store yet; the pages explain how to create one", err=True)
     if address not in _OWN_NAMES and secrets is None:
         click.echo(
-            f"Everyone who can reach {address} port {port} can read the store; docs/dashboard.md explains "
+            f"Everyone who can reach {address} port {port} can read the store; docs/answers.md explains "
             "how to require users to sign in",
             err=True,
         )

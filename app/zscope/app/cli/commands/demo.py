@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from zscope.app.cli.commands.summary import paragraphs, screen_of, shown_statements
+from zscope.app.cli.commands.summary import paragraphs, said_statements, screen_of
 from zscope.app.cli.output import Output, Rows
 from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.runs_file import changing_runs
 from zscope.app.cli.store_option import open_session, store_errors
 from zscope.samples.sample_folder import COUNTERS, DUMP, REPORTS, SYSTEMS, WORLD
+from zscope.schemas.catalogue_schemas import EVERY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,9 +100,7 @@ _METRICS = {
 _BENCHMARK = """
     SELECT id, measured, as_printed AS published, verdict FROM benchmark
     WHERE measured IS NOT NULL ORDER BY id"""
-_TABLES = """
-    SELECT count(*) FROM information_schema.tables
-    WHERE table_schema = 'main' AND table_catalog <> 'temp'"""
+_TABLES = f"SELECT count(*) FROM ({EVERY_NAME})"
 _NOT_MEASURED = """
     SELECT area, verdict, count(*) AS results FROM benchmark
     WHERE measured IS NULL GROUP BY ALL ORDER BY area, verdict"""
@@ -187,7 +186,8 @@ def _print_everything(session: Session, store: Path) -> None:
         _print(f"\n{title}\nzscope metrics {name}\n")
         _print_rows(session, query)
     _print_benchmark(metrics)
-    _print(f"\nWhat these data say\nzscope summary --full\n\n{paragraphs(shown_statements(session))}")
+    statements = said_statements(session, every=True)
+    _print(f"\nWhat these data say\nzscope summary --full\n\n{paragraphs(statements)}")
     tables = _count(session, _TABLES)
     _print(f"\nThe store {store} has {tables} tables; any DuckDB client can open {store}/zscope.duckdb.")
     _print(_NEXT_STEPS.format(store=store))
@@ -236,7 +236,7 @@ def _sample() -> Iterator[tuple[Path, str]]:
         folder = Path(temporary, SAMPLE)
         folder.mkdir()
         write_sample_folder(folder, lambda _: None)
-        _print(f"To keep these files: zscope generate sample {SAMPLE}\n")
+        click.echo(f"to keep these files: zscope generate sample {SAMPLE}", err=True)
         yield folder, str(SAMPLE)
 
 

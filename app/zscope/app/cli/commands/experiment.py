@@ -39,7 +39,7 @@ def command() -> None:
     """Measure what TLS alone costs, by test connections in random quarter hours.
 
     No statistics on ordinary data can tell TLS from what a server does with a connection. Test connections
-    with and without TLS to a listener of their own can. docs/experiment.md describes what to do.
+    with and without TLS to a listener of their own can. docs/benchmarks.md describes what to do.
 
     \b
     Examples:
@@ -383,7 +383,7 @@ def listen_command(
     """Listen for test connections and return what they send, until Ctrl-C or SIGTERM.
 
     At most 64 connections are open at once; a connection without data for a minute is closed. Where zscope
-    cannot be installed, such as on z/OS, the one file echo_listener.py does the same (docs/experiment.md).
+    cannot be installed, such as on z/OS, the one file echo_listener.py does the same (docs/benchmarks.md).
 
     \b
     Example:

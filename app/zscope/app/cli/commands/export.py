@@ -149,7 +149,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     such as tls_price. TARGET can then be - for standard output.
 
     otlp-logs, splunk and ecs export the rows of zscope check, for OpenTelemetry, Splunk and Elastic. grafana
-    and alert-rules write a dashboard and rules for Prometheus; they need no store. docs/monitoring.md
+    and alert-rules write a dashboard and rules for Prometheus; they need no store. docs/engines.md
     explains all of them.
 
     \b
@@ -271,7 +271,7 @@ def _names(source: ExportSource, tables: tuple[str, ...]) -> list[str]:
     known = list(source.meanings)
     for table in tables:
         if table not in known:
-            hint = suggestion(table, known, 'zscope sql "SHOW TABLES" lists all tables')
+            hint = suggestion(table, known, 'zscope sql "SHOW ALL TABLES" lists all tables')
             raise click.UsageError(f"there is no table {table!r}; {hint}")
     return list(dict.fromkeys(tables))
 

@@ -271,7 +271,7 @@ def _no_dump_options(context: click.Context) -> None:
 @click.option(
     "--runs-from", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Runs of a TOML file in place of the usual ones: blocks [[run]] with name, workload and tags, and "
-    "with factors on the CPU time; docs/runs.md describes the keys.",
+    "with factors on the CPU time; docs/benchmarks.md describes the keys.",
 )  # fmt: skip
 @click.option(
     "--run-minutes",

@@ -29,10 +29,11 @@ from zscope.app.cli.output.output_options import OutputFormat
 from zscope.app.cli.store_option import settings_option, store_errors, store_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
+    from zscope.parsers.issues import Issues
     from zscope.pipelines.ingest.load import LoadEngine
     from zscope.pipelines.ingest.options_and_outcomes import FileOutcome
     from zscope.pipelines.settings import Settings
@@ -150,7 +151,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     output.write(Rows.of(report_rows(report, nested=output.format in NESTED), ESSENTIAL_COLUMNS))
     if not reading.quiet:
         print_message(describe_report(report, store))
-    for file in _runs_files(report.outcomes):
+    for file in _runs_files(report.issues):
         words = ("zscope", "runs", "import", file, "--store", str(store))
         print_message(f"note: {file} is not imported: {shlex.join(words)} imports its benchmark runs")
     any_input = any(outcome.issues == () or outcome.load for outcome in report.outcomes)
@@ -158,16 +159,16 @@ def command(  # noqa: PLR0913 - one argument for each option
     return max(code, code_after_load(report, store, settings, quiet=reading.quiet))
 
 
-def _runs_files(outcomes: Iterable[FileOutcome]) -> Iterator[str]:
+def _runs_files(issues: Issues) -> Iterator[str]:
     """Yield the files with benchmark runs among the inputs, which a load does not read."""
     from pathlib import Path
 
-    from zscope.pipelines.runs import FILE_NAME
+    from zscope.parsers.issues import Code
 
-    for outcome in outcomes:
-        file = Path(outcome.file)
-        if file.name == FILE_NAME and outcome.load is None and file.is_file():
-            yield outcome.file
+    for issue in issues:
+        # A member of an archive is no file that can be imported.
+        if issue.code is Code.BENCHMARK_RUNS and Path(issue.file).is_file():
+            yield issue.file
 
 
 @contextmanager

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+_KIND = ("system", "report", "source", "record_type", "record_subtype")
+_TIMES = ("first_local", "last_local", "first_utc", "last_utc")
 ESSENTIAL = (
-    "system", "report", "source", "record_type", "record_subtype", "records", "percent", "first_local",
-    "last_local", "avg_bytes", "file",
+    "system", "report", "record_type", "record_subtype", "files", "records", "percent", "first", "last",
+    *_TIMES, "avg_bytes", "source", "file",
 )  # fmt: skip
 _FRAME = (2, 3)
 """Types of the records with which the dump program begins and ends its output."""
@@ -65,8 +67,10 @@ def command(  # noqa: PLR0913 - one argument for each option
     PATH is a file, a folder (searched recursively) or - for standard input. Files can be SMF dumps, RMF
     listings and XML, captured NETSTAT and GSKSRVR displays, AT-TLS policies and messages, and figures as
     CSV or JSON, in any mixture and packed by gzip, xz, zstd, zip, tar or TERSE. Prints one row for each
-    file, system, and record type and subtype or report. A summary of each file and all issues go to
-    standard error; for a folder, also what its files cannot answer.
+    file, system, and record type and subtype or report; of several files a terminal shows the sums, and
+    with --all-columns each file. Times are local, or end in Z if they are UTC. For a folder, what its files
+    answer and what is missing goes to standard error first; a summary of the files and all issues follow
+    the rows.
 
     \b
     Examples:
@@ -95,17 +99,45 @@ def command(  # noqa: PLR0913 - one argument for each option
                 formatter_zone=supplied.formatter_zone,
             ),
         )
-    if not reading.quiet:
-        print_files(contents.files)
     if contents.files and not reading.quiet and (questions or any(map(os.path.isdir, paths))):
         print_missing(contents.rows)
     if contents.files and questions:
         output.write(Rows.of(question_rows(contents.rows), ("question", "answered", "metric", "missing")))
     elif contents.files:
         rows = contents.rows
-        filled = tuple(name for name in ESSENTIAL if rows[name].null_count < rows.num_rows)
-        output.write(Rows.of(rows, filled))
+        if output.on_screen and not output.all_columns and len(contents.files) > 1:
+            rows = sums_of_files(rows)
+        names = [name for name in rows.column_names if rows[name].null_count < rows.num_rows]
+        output.write(Rows.of(rows, tuple(name for name in ESSENTIAL if name in names)))
+    if not reading.quiet:
+        print_files(contents.files)
     return report_issues(contents.issues, reading, any_input=bool(contents.files))
+
+
+def sums_of_files(rows: pa.Table) -> pa.Table:
+    """Return a row for each system and kind of record or report, from the rows of several files.
+
+    Times are texts, so that local ones and those in UTC have one column.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def times(end: str) -> pa.Array:
+        local = pc.strftime(sums[f"{end}_local"].cast(pa.timestamp("s"), safe=False), "%Y-%m-%dT%H:%M:%S")
+        utc = pc.strftime(sums[f"{end}_utc"].cast(pa.timestamp("s", "UTC"), safe=False), "%Y-%m-%dT%H:%M:%SZ")
+        return pc.coalesce(local, utc)
+
+    ends = [(name, "min" if name.startswith("first") else "max") for name in _TIMES]
+    sums = rows.group_by(list(_KIND)).aggregate([("file", "count_distinct"), ("records", "sum"), *ends])
+    sums = sums.rename_columns([*_KIND, "files", "records", *_TIMES])
+    # Records come before reports, which have no type.
+    order = [(name, "ascending") for name in ("system", "record_type", "record_subtype", "report", "source")]
+    return (
+        sums.append_column("first", times("first"))
+        .append_column("last", times("last"))
+        .drop_columns(list(_TIMES))
+        .sort_by(order)
+    )
 
 
 def print_missing(rows: pa.Table) -> None:

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from zscope.app.cli import completion
 from zscope.app.cli.exits import NothingDoneError
@@ -22,6 +21,7 @@ from zscope.app.cli.metric_options import (
 )
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import (
+    note_both_ends,
     note_left_out_hours,
     note_missing_zones,
     open_session,
@@ -89,13 +89,12 @@ def command(  # noqa: PLR0913 - one argument for each option
     show_sql: bool,
     store: Path,
     output: Output,
-    answer: tuple[str, ...] = (),
 ) -> None:
     """List the metrics, or print the rows of one.
 
     Without NAME, or with the word list, lists the metrics and the questions they answer. With NAME, prints
-    the rows of the view with that name, grouped and filtered by the options. docs/metrics.md explains each
-    metric: formula, sources and limits.
+    the rows of the view with that name, grouped and filtered by the options. The appendix of zscope report
+    has question, formula, sources and limits of each metric.
 
     \b
     Examples:
@@ -136,8 +135,6 @@ def command(  # noqa: PLR0913 - one argument for each option
             return
         keys = grouping(by)
         metric = answering(metric, keys)
-        if answer and keys is None:
-            metric = msgspec.structs.replace(metric, answer=answer)
         if output.on_screen and not show_sql:
             if keys is None and metric.shown_by:
                 keys = list(metric.shown_by)
@@ -190,13 +187,17 @@ def _print_rows(
     batches = _IncompleteRows(result.batches, least_pct)
     measures = {column.name for column in (*metric.measures, *metric.derived)}
     keys = [name for name in result.schema.names if name not in measures] if metric.combinable else []
-    rows = Rows(result.schema, batches, tuple(dict.fromkeys([*keys, *metric.answer])))
+    units = {column.name: column.unit for column in metric.view_columns if column.unit}
+    essential = tuple(dict.fromkeys([*keys, *metric.answer]))
+    rows = Rows(result.schema, batches, essential, metric.notes, units)
     output.write(rows)
     if not rows.count:
         click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
     batches.note(rows.count)
     note_missing_zones(session, metric.name, systems=selection.systems)
     note_left_out_hours(session, metric.name, systems=selection.systems)
+    if metric.both_ends and rows.count and "system" not in keys:
+        note_both_ends(session, selection.systems)
 
 
 def _metric(name: str) -> Metric:

@@ -128,7 +128,7 @@ def flood(
     A discrete-event simulation, not a measurement. Requests arrive in a burst at shared SSL daemons; at most
     half of their worker threads start sessions. Without PJ48040 a thread and the ECB of the connection are
     busy while a handshake waits for the network; with it both are free. Prints one row for each figure, with
-    its value without and with PJ48040 and the change. The end of a name is its unit. docs/flood-model.md
+    its value without and with PJ48040 and the change. The end of a name is its unit. docs/benchmarks.md
     describes the model, its assumptions, and what reproduces the published figures.
 
     \b

@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     The first page of the report answers what TLS costs, whether that gets worse, who pays, what to change
     first, what is exposed, and what the data cover. The output of zscope summary and pictures of each subject
     follow. --appendix writes a second file with all tables and the definitions of what they show. The files
-    contain no script and load nothing from other addresses. See docs/report.md.
+    contain no script and load nothing from other addresses. See docs/answers.md.
 
     With --since and a file, the report names the findings that are new or gone and the statements that
     differ, and compares the days since then with the last week of the earlier report. With a period, cost,

@@ -181,7 +181,8 @@ def add_command(  # noqa: PLR0913 - one argument for each option
 ) -> int:
     """Add one side of a benchmark run to the end of runs.toml; the rest of the file stays unchanged.
 
-    To add the other side of the same run, use `add` again with the same NAME. docs/runs.md explains the tags.
+    To add the other side of the same run, use `add` again with the same NAME. docs/benchmarks.md explains
+    the tags.
 
     \b
     Example:

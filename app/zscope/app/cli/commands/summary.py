@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import click
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 @runs_option
 @click.option(
     "--full", is_flag=True,
-    help="On a terminal, print all statements as sentences, each with the command for its evidence.",
+    help="Print all statements as sentences, each with the command for its evidence.",
 )  # fmt: skip
 @store_option
 @row_options
@@ -53,13 +54,15 @@ def command(
     old version, which certificates end, how benchmark runs compare with published results, and what the data
     cover: each part with the command that prints its rows.
 
-    With --full, or to a file or a pipe, the same in sentences, and what changed against the period before,
-    each with the command for its evidence. zscope metrics statement prints them with all columns.
+    To a pipe, the same in sentences, and what changed against the period before, each with the command for
+    its evidence; with --full, all of them. With --format or -o, they are rows; zscope metrics statement
+    prints them with all columns.
 
     \b
     Examples:
       zscope summary
       zscope summary --full
+      zscope summary | less
       zscope summary --system SYSA --from 2026-03-02 --to 2026-03-08
       zscope summary --format json -o summary.json
     """
@@ -69,11 +72,11 @@ def command(
         if output.on_screen and not full:
             click.echo(screen_of(session, store, selection))
         else:
-            statements = shown_statements(session, selection)
-            if output.on_screen:
+            statements = said_statements(session, selection, every=full)
+            if output.on_screen or not output.is_chosen:
                 click.echo(paragraphs(statements))
             else:
-                output.write(Rows.of(statements))
+                output.write(Rows.of(statements.drop_columns("of_subject")))
         note_missing_zones(session, "statement", systems=systems)
 
 
@@ -87,15 +90,17 @@ def screen_of(session: Session, store: Path, selection: MetricSelection | None =
     return screen_text(SessionData(session, filters), store.resolve().name)
 
 
-def shown_statements(session: Session, selection: MetricSelection | None = None) -> pa.Table:
-    """Return the statements that are shown first, with the commands for their evidence."""
+def said_statements(
+    session: Session, selection: MetricSelection | None = None, *, every: bool = False
+) -> pa.Table:
+    """Return every statement, or those that are shown first, with the commands for their evidence."""
     import pyarrow as pa
 
     from zscope.app.shared.shown_statements import STATEMENT, command_line, evidence_words, shown_sql
     from zscope.pipelines.metrics import metric, statement
 
     prepare_metric(session, STATEMENT, selection)
-    rows = query_table(session, shown_sql(f"({statement(metric(STATEMENT), None, selection)})"))
+    rows = query_table(session, shown_sql(f"({statement(metric(STATEMENT), None, selection)})", every=every))
     with_runs = selection is not None and selection.with_runs
     commands = [command_line(evidence_words(row, with_runs=with_runs)) for row in rows.to_pylist()]
     return rows.append_column("evidence", pa.array(commands, pa.string()))
@@ -103,11 +108,15 @@ def shown_statements(session: Session, selection: MetricSelection | None = None)
 
 def paragraphs(statements: pa.Table) -> str:
     """Return statements as paragraphs of the width of the terminal, each with its command."""
+    from zscope.app.shared.shown_statements import more_words
+
     width = shutil.get_terminal_size().columns
-    return "\n\n".join(
-        _paragraph(row["sentence"], row["not_filtered_by"], row["evidence"], width)
-        for row in statements.to_pylist()
-    )
+    said = []
+    for _, of_subject in groupby(statements.to_pylist(), key=lambda each: each["subject"]):
+        rows = list(of_subject)
+        said += [_paragraph(row["sentence"], row["not_filtered_by"], row["evidence"], width) for row in rows]
+        said[-1] = "\n".join(filter(None, (said[-1], more_words(rows))))
+    return "\n\n".join(said)
 
 
 def _paragraph(sentence: str, not_filtered_by: str | None, evidence: str, width: int) -> str:

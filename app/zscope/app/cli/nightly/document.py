@@ -1,4 +1,4 @@
-"""The example settings file, and the tables of the settings in `docs/nightly.md`, from the declarations."""
+"""The example settings file, and the page of the settings, from the declarations."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _HEAD = """\
 _INTRODUCTION = """\
 # Settings of the nightly batch
 
-`make docs` renders this page from the declarations of the settings; `zscope nightly --example` prints a file
-with the same. [The nightly batch](../nightly.md) explains the steps.
+This page is rendered from the declarations of the settings; `zscope nightly --example` prints a file
+with the same. [The nightly batch](../load.md#the-nightly-batch) explains the steps.
 
 Paths are absolute, or relative to the folder of the settings file. A step runs if the file has its section.
 Keys without a default are required in their section.

@@ -109,8 +109,12 @@ class Output:
     raw: bool = False
     all_rows: bool = False
     """Whether a terminal shows all rows, not only the first."""
+    all_columns: bool = False
+    """Whether a terminal shows all columns, under their names."""
     paged: bool = True
     """Whether a terminal shows long tables with a pager."""
+    is_chosen: bool = True
+    """Whether the user specified a format or a file."""
 
     @property
     def on_terminal(self) -> bool:
@@ -141,7 +145,8 @@ class Output:
         from zscope.app.cli.output.terminal import notes, page, screen
 
         width = shutil.get_terminal_size().columns
-        shown = [screen(rows, width=width, raw=self.raw, all_rows=self.all_rows) for rows in results]
+        wanted = {"all_rows": self.all_rows, "all_columns": self.all_columns}
+        shown = [screen(rows, width=width, raw=self.raw, **wanted) for rows in results]
         page("\n".join("".join(f"{line}\n" for line in each.lines) for each in shown), paged=self.paged)
         for note in notes(shown):
             click.echo(note, err=True)
@@ -196,11 +201,16 @@ def row_options(command: Command) -> Command:
     )  # fmt: skip
     @click.option("--all-rows", is_flag=True, help="On a terminal, show all rows. Default: the first 200.")
     @click.option(
+        "--all-columns", is_flag=True,
+        help="On a terminal, show all columns under their names, one below the other if they do not fit. "
+        "Default: the columns with the answer, and others that fit.",
+    )  # fmt: skip
+    @click.option(
         "--no-pager", is_flag=True,
         help="On a terminal, do not show long tables with the pager, which is $PAGER or less.",
     )  # fmt: skip
     @wraps(command)
-    def with_output(
+    def with_output(  # noqa: PLR0913 - one argument for each option
         form: str | None,
         path: str,
         *,
@@ -208,6 +218,7 @@ def row_options(command: Command) -> Command:
         json: bool,
         raw: bool,
         all_rows: bool,
+        all_columns: bool,
         no_pager: bool,
         **options: object,
     ) -> int | None:
@@ -216,12 +227,14 @@ def row_options(command: Command) -> Command:
         if len(given) > 1:
             raise click.UsageError(f"{' and '.join(given)}: choose one format")
         chosen = chosen_format(given[0] if given else None, path)
-        return command(output=Output(chosen, path, raw, all_rows, not no_pager), **options)
+        is_chosen = bool(given) or path != STANDARD_OUTPUT
+        output = Output(chosen, path, raw, all_rows, all_columns, not no_pager, is_chosen)
+        return command(output=output, **options)
 
     return with_output
 
 
-OUTPUT_ARGUMENTS = ("form", "path", "csv", "json", "raw", "all_rows", "no_pager")
+OUTPUT_ARGUMENTS = ("form", "path", "csv", "json", "raw", "all_rows", "all_columns", "no_pager")
 """The names of the options that `row_options` adds."""
 
 

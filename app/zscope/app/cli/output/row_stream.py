@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pyarrow as pa
 
@@ -21,14 +21,18 @@ class Rows:
     schema: pa.Schema
     batches: Iterable[pa.RecordBatch]
     essential: tuple[str, ...] = ()
-    """Columns to show first if the terminal is too narrow for all."""
+    """The columns of an answer, which a terminal shows first; none if the rows are data under their names."""
+    notes: tuple[str, ...] = ()
+    """Columns with reasons, which a terminal writes below the rows of an answer."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Units of columns whose names do not say them."""
     count: int = field(default=0, init=False)
     """Rows read so far."""
 
     @classmethod
-    def of(cls, table: pa.Table, essential: tuple[str, ...] = ()) -> Rows:
+    def of(cls, table: pa.Table, essential: tuple[str, ...] = (), notes: tuple[str, ...] = ()) -> Rows:
         """Return the rows of a table."""
-        return cls(table.schema, table.to_batches(), essential)
+        return cls(table.schema, table.to_batches(), essential, notes)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the batches that have rows."""

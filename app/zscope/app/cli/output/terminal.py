@@ -2,14 +2,13 @@
 
 If not all columns fit, those without values and those with one value in all rows are left out, and a line
 below the table states them. Of the others, the essential columns come first, then as many as fit. Long texts
-of essential columns are wrapped. If even the essential columns do not fit, each row becomes a record: a line
-for each column.
+of essential columns are wrapped; the last of them are left out before less than half of them remain. If they
+do not fit, each row becomes a record: a line for each column. Notes stand below the rows, whole.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -21,73 +20,39 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from zscope.app.cli.output.aligned import GAP
-from zscope.app.cli.output.cells import cells, is_right_aligned, visible
+from zscope.app.cli.output.shown_columns import (
+    Notes,
+    ShownColumn,
+    answer_columns,
+    head_ranges,
+    in_order,
+    plain_columns,
+)
+from zscope.pipelines.quantities import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from zscope.app.cli.output.row_stream import Rows
 
 FIRST_ROWS = 200
 """Rows that a terminal shows unless all are wanted."""
-_NARROWEST_TEXT = 20
+_NARROWEST_TEXT = 15
 """A wrapped text has at least this width; below, records are easier to read."""
+_NARROWEST_MARKS = 8
+"""The numbers of notes have at least this width."""
 _MOST_LINES = 4
 """Rows of a table with wrapped texts have at most so many lines on average."""
-_LONGEST_WORD = 24
+_LONGEST_WORD = 15
 """Longer words, such as paths, can be divided."""
 _LONGEST_NAME = 36
 """A column of longer words without spaces, such as paths, is wrapped too."""
 _LONGEST_SAME = 40
 """Longer values that all rows have are named in the line below the table, but not written out."""
-_ZEROS = (re.compile(r"\.0+$"), re.compile(r":00$"), re.compile(r"T00:00$"))
-"""Ends of times that say nothing if all times of a column have them."""
 _RECORDS_UP_TO = 30
 """Columns of a result without essential columns that are shown as records if they do not fit."""
-
-
-@dataclass(slots=True)
-class ShownColumn:
-    """A column of the shown rows."""
-
-    name: str
-    values: list[str]
-    right: bool
-    essential: bool
-    width: int = 0
-    """Characters on the screen; the longest value at first."""
-    head: list[str] = field(default_factory=list)
-    """The lines of its name."""
-
-    def __post_init__(self) -> None:
-        self.head = [self.name]
-        self.width = max(map(len, [self.name, *self.values]))
-
-    def fold_name(self) -> None:
-        """Divide the name at underscores, so that short values need little room."""
-        widest_value = max(map(len, self.values), default=0)
-        parts = re.findall(r"[^_]*_+|[^_]+$", self.name)
-        width = max(widest_value, *map(len, parts))
-        head = [""]
-        for part in parts:
-            if len(head[-1]) + len(part) > width:
-                head.append("")
-            head[-1] += part
-        self.head = [line for line in head if line]
-        self.width = max(width if widest_value == width else 0, widest_value, *map(len, self.head))
-
-    @property
-    def same(self) -> bool:
-        """Whether all of several rows have one value, which may be no value."""
-        return len(self.values) > 1 and len(set(self.values)) == 1
-
-    @property
-    def empty(self) -> bool:
-        """Whether no row has a value."""
-        return bool(self.values) and not any(self.values)
 
 
 @dataclass(slots=True)
@@ -95,37 +60,40 @@ class Screen:
     """The lines to print, and what they leave out."""
 
     lines: list[str]
+    width: int = 80
     hidden: list[str] = field(default_factory=list)
-    """Columns that do not fit."""
+    """Columns that are not shown."""
     more_rows: bool = False
 
 
-def screen(rows: Rows, *, width: int, raw: bool, all_rows: bool) -> Screen:
+def screen(rows: Rows, *, width: int, raw: bool, all_rows: bool, all_columns: bool = False) -> Screen:
     """Return the table or the records for a terminal of this width."""
     table, more = _first_rows(rows, None if all_rows else FIRST_ROWS)
-    columns = [
-        ShownColumn(
-            visible(field.name),
-            _short_times(_values(table[i], field, raw=raw), field),
-            is_right_aligned(field, raw=raw),
-            field.name in rows.essential,
-        )
-        for i, field in enumerate(table.schema)
-    ]
-    if _needed(columns) <= width:
-        return Screen(_table(columns), more_rows=more)
+    if raw or all_columns or not rows.essential:
+        columns, notes = plain_columns(table, rows, raw=raw), Notes()
+        if _needed(columns) <= width:
+            return Screen(_table(columns, notes, width), width, more_rows=more)
+        if all_columns:
+            return Screen(_records(columns, notes, width), width, more_rows=more)
+    else:
+        columns, notes = answer_columns(table, rows)
     left_out = [column for column in columns if column.empty or _is_stated_below(column)]
-    kept = _in_order([column for column in columns if column not in left_out], rows.essential)
+    kept = in_order([column for column in columns if column not in left_out], rows.essential)
     if not kept:
         left_out, kept = [], columns
+    if rows.essential:
+        head_ranges(kept)
     shown = _fitting(kept, width)
     if shown is None:
         shown = [column for column in kept if column.essential or table.num_rows == 1] or kept
-        lines = _records(shown, width)
+        lines = _records(shown, notes, width)
     else:
-        lines = _table(shown)
-    hidden = [column.name for column in kept if column not in shown] if table.num_rows else []
-    return Screen([*lines, *_note(left_out, width)], hidden, more)
+        lines = _table(shown, notes, width)
+    stated = [column for column in left_out if column.essential or not rows.essential]
+    lines += [*_numbered(notes, width), *_alike(stated, width)]
+    seen = {name for column in (*shown, *stated) for name in column.names} | {*notes.names}
+    hidden = [name for name in table.column_names if name not in seen] if table.num_rows else []
+    return Screen(lines, width, hidden, more)
 
 
 def _is_stated_below(column: ShownColumn) -> bool:
@@ -148,123 +116,142 @@ def _first_rows(rows: Rows, limit: int | None) -> tuple[pa.Table, bool]:
     return pa.Table.from_batches(batches, rows.schema), False
 
 
-def _values(column: pa.ChunkedArray, field: pa.Field, *, raw: bool) -> list[str]:
-    whole = pa.concat_arrays(_plain(chunk) for chunk in column.chunks) if column.num_chunks else None
-    return [] if whole is None else cells(whole, field, raw=raw).to_pylist()
-
-
-def _plain(chunk: pa.Array) -> pa.Array:
-    """Dictionaries of batches differ, so they are resolved."""
-    return pc.dictionary_decode(chunk) if pa.types.is_dictionary(chunk.type) else chunk
-
-
-def _short_times(values: list[str], field: pa.Field) -> list[str]:
-    """Leave out seconds and fractions, or the time of day, if all times of a column have zeros there.
-
-    >>> _short_times(["2026-03-02T09:00:00.000000Z", ""], pa.field("at", pa.timestamp("us", "UTC")))
-    ['2026-03-02T09:00Z', '']
-    """
-    if not pa.types.is_timestamp(field.type) or not any(values):
-        return values
-    zone = "Z" if field.type.tz else ""
-    times = [value.removesuffix("Z") for value in values]
-    for zeros in _ZEROS:
-        if not all(zeros.search(time) for time in times if time):
-            break
-        times = [zeros.sub("", time) for time in times]
-    return [f"{time}{zone}" if "T" in time else time for time in times]
-
-
 def _needed(columns: Sequence[ShownColumn]) -> int:
     return sum(column.width for column in columns) + len(GAP) * (len(columns) - 1)
 
 
-def _in_order(columns: Sequence[ShownColumn], essential: Sequence[str]) -> list[ShownColumn]:
-    """Put the essential columns first, in the order in which they are declared."""
-    first = [column for name in essential for column in columns if column.name == name]
-    return [*first, *(column for column in columns if column not in first)]
-
-
 def _fitting(columns: Sequence[ShownColumn], width: int) -> list[ShownColumn] | None:
-    """Choose the columns of a table; None if the essential ones do not fit.
+    """Choose the columns of a table; None if less than half of the essential ones fit, or rows are too high.
 
     If none is essential, all are, but a very wide result has as many as fit.
     """
     essential = [column for column in columns if column.essential]
+    least = (len(essential) + 1) // 2
     if not essential:
         essential = list(columns[:1] if len(columns) > _RECORDS_UP_TO else columns)
-    if _needed(essential) > width:
-        for column in essential:
-            column.fold_name()
-    if not _wrapped(essential, width):
+        least = len(essential)
+        if _needed(essential) > width:
+            for column in essential:
+                column.fold_head()
+    while (widths := _widths(essential, width)) is None:
+        if len(essential) <= least:
+            return None
+        essential.remove([column for column in essential if not column.marks][-1])
+    if _lines_of_rows(essential, widths) > _MOST_LINES * len(columns[0].values):
         return None
+    for column, given in zip(essential, widths, strict=True):
+        column.width = given
     shown = list(essential)
-    for column in columns:
+    missing = [column for column in columns if column.essential and column not in shown]
+    for column in missing or columns:
         if column not in shown and _needed([*shown, column]) <= width:
             shown.append(column)
-    return shown
+    return sorted(shown, key=lambda column: column.marks)
 
 
-def _wrapped(columns: Sequence[ShownColumn], width: int) -> bool:
-    """Narrow the columns with long texts until all fit; return whether that is possible."""
+def _widths(columns: Sequence[ShownColumn], width: int) -> list[int] | None:
+    """Return widths with which all columns fit, those of long texts narrower; None if that is impossible."""
+    if _needed(columns) <= width:
+        return [column.width for column in columns]
     texts = [column for column in columns if not column.right and column.width > _narrowest(column)]
     fixed = [column for column in columns if column not in texts]
     room = width - _needed(fixed) - len(GAP) * (len(texts) if fixed else len(texts) - 1)
-    if not texts or _needed(columns) <= width:
-        return _needed(columns) <= width
-    widths = _shares([column.width for column in texts], room)
-    if any(given < _narrowest(column) for column, given in zip(texts, widths, strict=True)):
-        return False
-    if columns[0].values:
-        heights = [
-            [len(_folded(value, given)) for value in column.values]
-            for column, given in zip(texts, widths, strict=True)
-        ]
-        if sum(map(max, zip(*heights, strict=True))) > _MOST_LINES * len(columns[0].values):
-            return False
-    for column, given in zip(texts, widths, strict=True):
-        column.width = given
-    return True
+    given = _shares([(_narrowest(column), column.width) for column in texts], room)
+    if given is None:
+        return None
+    return [given.pop(0) if column in texts else column.width for column in columns]
+
+
+def _lines_of_rows(columns: Sequence[ShownColumn], widths: Sequence[int]) -> int:
+    """Return how many lines the rows have with these widths."""
+    heights = [
+        [1 if len(value) <= given else len(_folded(value, given)) for value in column.values]
+        for column, given in zip(columns, widths, strict=True)
+    ]
+    return sum(map(max, zip(*heights, strict=True)))
 
 
 def _narrowest(column: ShownColumn) -> int:
     """Return the width that a column needs at least if its texts are wrapped."""
     head = max(map(len, column.head))
+    if column.marks:
+        return min(column.width, _NARROWEST_MARKS)
     if column.width <= _LONGEST_NAME and not any(" " in value for value in column.values):
         return column.width
     longest_word = max((len(word) for value in column.values for word in value.split()), default=0)
     return min(column.width, max(head, _NARROWEST_TEXT, min(longest_word, _LONGEST_WORD)))
 
 
-def _shares(widths: Sequence[int], room: int) -> list[int]:
-    """Divide the room: short texts get what they need, long ones the same share of the rest."""
-    given = [0] * len(widths)
-    waiting = sorted(range(len(widths)), key=lambda i: widths[i])
+def _shares(texts: Sequence[tuple[int, int]], room: int) -> list[int] | None:
+    """Divide the room: each text gets the least it needs, and of the rest the same share, up to its length.
+
+    >>> _shares([(15, 40), (15, 18), (15, 90)], 90), _shares([(15, 40)], 10)
+    ([36, 18, 36], None)
+    """
+    if not texts or sum(least for least, _ in texts) > room:
+        return None
+    given = [least for least, _ in texts]
+    waiting = sorted(range(len(texts)), key=lambda place: texts[place][1])
+    left = room
     while waiting:
-        share = max(0, room // len(waiting))
-        i = waiting.pop(0)
-        given[i] = min(widths[i], share)
-        room -= given[i]
+        share = left // len(waiting)
+        place = waiting.pop(0)
+        least, most = texts[place]
+        rest = sum(texts[other][0] for other in waiting)
+        given[place] = max(least, min(most, share, left - rest))
+        left -= given[place]
     return given
 
 
 def _folded(text: str, width: int) -> list[str]:
     """Wrap a text; a word that is longer than a line begins on a line of its own."""
     lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False) or [""]
-    return [line[start : start + width] for line in lines for start in range(0, max(1, len(line)), width)]
+    return [part for line in lines for part in _divided(line, width)]
 
 
-def _table(columns: Sequence[ShownColumn]) -> list[str]:
+def _divided(word: str, width: int) -> Iterator[str]:
+    """Divide a word that is longer than a line, if possible after a comma, slash, stop or underscore.
+
+    >>> [*_divided("CN=mq.example.com,O=Example,C=DE", 20)]
+    ['CN=mq.example.com,', 'O=Example,C=DE']
+    """
+    while len(word) > width:
+        end = 1 + max(word.rfind(sign, width // 2, width) for sign in ",/._") or width
+        yield word[:end]
+        word = word[end:]
+    yield word
+
+
+def _table(columns: Sequence[ShownColumn], notes: Notes, width: int) -> list[str]:
+    """Write headings, a rule and the rows, each with its own notes below."""
     height = max(len(column.head) for column in columns)
     heads = [["" for _ in range(height - len(column.head))] + column.head for column in columns]
     lines = [_line(parts, columns) for parts in zip(*heads, strict=True)]
     lines.append(GAP.join("-" * column.width for column in columns))
-    for row in zip(*(column.values for column in columns), strict=True):
+    for number, row in enumerate(zip(*(column.values for column in columns), strict=True)):
         folded = [
             [value] if len(value) <= column.width else _folded(value, column.width)
             for value, column in zip(row, columns, strict=True)
         ]
         lines += [_line(parts, columns) for parts in zip_longest(*folded, fillvalue="")]
+        lines += _below(notes, number, width)
+    return lines
+
+
+def _below(notes: Notes, row: int, width: int) -> list[str]:
+    """Write the notes that only this row has."""
+    if not notes.own or not notes.own[row]:
+        return []
+    return [f"{GAP}{line}" for line in _folded(notes.own[row], max(1, width - len(GAP)))]
+
+
+def _numbered(notes: Notes, width: int) -> list[str]:
+    """Write the notes that rows share, each with its number."""
+    lines = [""] if notes.shared else []
+    for number, text in enumerate(notes.shared, start=1):
+        mark = f"({number}) "
+        first, *others = _folded(text, max(1, width - len(mark)))
+        lines += [f"{mark}{first}", *(f"{'':{len(mark)}}{other}" for other in others)]
     return lines
 
 
@@ -276,9 +263,9 @@ def _line(parts: Sequence[str], columns: Sequence[ShownColumn]) -> str:
     return GAP.join(padded).rstrip()
 
 
-def _records(columns: Sequence[ShownColumn], width: int) -> list[str]:
+def _records(columns: Sequence[ShownColumn], notes: Notes, width: int) -> list[str]:
     """Write each row as a record; columns without a value in it are left out."""
-    names = min(max(len(column.name) for column in columns), max(1, width // 2))
+    names = min(max(len(column.title) for column in columns), max(1, width // 2))
     room = max(8, width - names - len(GAP))
     lines: list[str] = []
     for number, row in enumerate(zip(*(column.values for column in columns), strict=True), start=1):
@@ -286,19 +273,20 @@ def _records(columns: Sequence[ShownColumn], width: int) -> list[str]:
         for column, value in zip(columns, row, strict=True):
             first, *others = _folded(value, room)
             if value:
-                lines.append(f"{column.name[:names].ljust(names)}{GAP}{first}")
+                lines.append(f"{column.title[:names].ljust(names)}{GAP}{first}")
                 lines += [f"{'':{names}}{GAP}{other}" for other in others]
+        lines += _below(notes, number - 1, width)
     return lines
 
 
-def _note(left_out: Sequence[ShownColumn], width: int) -> list[str]:
+def _alike(left_out: Sequence[ShownColumn], width: int) -> list[str]:
     """Describe the columns that are alike in all rows, and those without values."""
     alike = [column for column in left_out if not column.empty]
     short = [
-        f"{column.name} {column.values[0]}" for column in alike if len(column.values[0]) <= _LONGEST_SAME
+        f"{column.title} {column.values[0]}" for column in alike if len(column.values[0]) <= _LONGEST_SAME
     ]
-    long = [column.name for column in alike if len(column.values[0]) > _LONGEST_SAME]
-    empty = [column.name for column in left_out if column.empty]
+    long = [column.title for column in alike if len(column.values[0]) > _LONGEST_SAME]
+    empty = [name for column in left_out if column.empty for name in column.names]
     parts = [
         f"all rows: {', '.join(short)}" if short else "",
         f"the same in all rows: {', '.join(long)}" if long else "",
@@ -346,14 +334,14 @@ def _words(command: str) -> list[str]:
 
 
 def notes(shown: Iterable[Screen]) -> list[str]:
-    """Return what to print below the tables: rows and columns that are not shown, and how to get them."""
+    """Return what to print below the tables: rows and columns that are not shown, and how to see them."""
     every = list(shown)
     texts = []
-    for name in [each for each in every if each.hidden][:1]:
-        some = ", ".join(name.hidden[:6]) + (", ..." if len(name.hidden) > 6 else "")
-        count = len(name.hidden)
-        columns = "1 column does" if count == 1 else f"{count} columns do"
-        texts.append(f"{columns} not fit on the screen ({some}); use -o FILE to write all")
+    for each in [each for each in every if each.hidden][:1]:
+        some = ", ".join(each.hidden[:6]) + (", ..." if len(each.hidden) > 6 else "")
+        columns = counted(len(each.hidden), "more column")
+        text = f"{columns} ({some}): --all-columns shows all, -o FILE writes all"
+        texts += _folded(text, each.width)
     if any(each.more_rows for each in every):
         texts.append(f"first {FIRST_ROWS} rows; --all-rows shows all, -o FILE writes all")
     return texts

@@ -20,10 +20,10 @@ from zscope.app.cli.screen.screen_declarations import AMOUNT, BAR, NAME, PARTS, 
 from zscope.app.figures.drawn_values import amount_of, name_of, number_of, real, shares_of
 from zscope.app.figures.figure_command import options_of
 from zscope.app.figures.figure_rows import figure_rows
-from zscope.app.figures.written_values import shown
 from zscope.app.report.report_facts import store_facts
 from zscope.app.shared.plain_texts import one_line
 from zscope.app.shared.shown_statements import STATEMENT, command_line, shown_sql
+from zscope.app.shared.written_values import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

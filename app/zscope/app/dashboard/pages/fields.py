@@ -15,6 +15,7 @@ from zscope.app.shared.names import METRIC, STEP, calculated_with
 from zscope.pipelines.metrics import declared
 from zscope.pipelines.store.parquet_files import parquet_schema, parquet_tables, time_column
 from zscope.schemas.arrow import table_meaning
+from zscope.schemas.catalogue_schemas import RAW, STEPS, public_views
 from zscope.schemas.docs import EVIDENCE
 from zscope.schemas.field_catalog import FIELD_CATALOG_SCHEMA, field_catalog
 from zscope.schemas.field_catalog import search as search_catalog
@@ -123,7 +124,7 @@ def _of_metric(metric: Metric, name: str) -> dict[str, str]:
         f"{metric.kind.capitalize()}": f"{metric.name}: {metric.question or metric.meaning}",
         "Formula": "; ".join(metric.formula.strip().splitlines()),
         "Calculated from": metric.sources,
-        "Limits": " ".join(metric.limits),
+        "Limits": " ".join(metric.known_limits),
     }
 
 
@@ -153,19 +154,25 @@ def _metric_statements(metric: Metric, column: str) -> tuple[CopyStatement, ...]
 
 
 def _select(table: str, columns: list[str]) -> str:
-    return f"SELECT {', '.join(dict.fromkeys(columns))}\nFROM {table}\nLIMIT {_ROWS};"
+    return f"SELECT {', '.join(dict.fromkeys(columns))}\nFROM {_in_schema(table)}\nLIMIT {_ROWS};"
+
+
+def _in_schema(table: str) -> str:
+    """Return the name of a table or metric for any client: with its schema, unless it is in `main`."""
+    schema = STEPS if table in declared() else RAW
+    return table if table in public_views() else f"{schema}.{table}"
 
 
 def _coded(table: str, column: str, codes: str) -> str:
     """The number of rows by value, with its meaning; for bits, the meanings of all bits that are set."""
-    listed = f"SELECT string_agg(c.text, ', ') FROM code_{codes} AS c WHERE "
+    listed = f"SELECT string_agg(c.text, ', ') FROM {_in_schema(f'code_{codes}')} AS c WHERE "
     if catalog().codes[codes].kind == "bits":
         meaning = f"({listed}t.{column} & c.mask = c.code)"
     else:
         meaning = f"({listed}c.code = t.{column})"
     return (
         f"SELECT t.{column}, {meaning} AS meaning, count(*) AS number\n"
-        f"FROM {table} AS t\nGROUP BY t.{column}\nORDER BY number DESC;"
+        f"FROM {_in_schema(table)} AS t\nGROUP BY t.{column}\nORDER BY number DESC;"
     )
 
 

@@ -53,7 +53,7 @@ def _row_above(heading: str, renamed: ColumnNames) -> Callable[[str], bool]:
 SUPPLIED = ReportFamily(
     name="supplied",
     place=9,
-    described="a CSV or JSON file whose columns have the names of docs/inputs.md or of --map",
+    described="a CSV or JSON file whose columns have the names of docs/capture.md or of --map",
     grammar=_grammar,
     object_grammar=_object_grammar,
     has_table=_has_table,

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,8 @@ class RowMaker:
         self._first_line = first_line
         self._reports: dict[str | None, ReportSummary] = {}
         """The inventory entries by system."""
+        self._spans: dict[str | None, tuple[datetime, datetime]] = {}
+        """The first and last moments by system."""
 
     def take(
         self,
@@ -81,19 +84,22 @@ class RowMaker:
             lead |= {"system": draft.system, "system_from": KnownFrom.REPORT.value}
         self._out.common = lead
         row = self._out.row(self._form.table.name, line, draft.values, extra=extra)
+        times = {**lead, **row}
         if draft.system not in self._reports:
-            origin = self._out.origin
+            source, when = self._out.origin.source.value, times.get(_PERIOD)
             self._reports[draft.system] = ReportSummary(
-                self._form.report,
-                origin.source.value,
-                draft.system,
-                self._when({**lead, **row}),
-                self._first_line,
+                self._form.report, source, draft.system, when, self._first_line
             )
+        moments = [*filter(None, map(times.get, _moments(self._form.table.name)))]
+        if moments:
+            moments += self._spans.get(draft.system, ())
+            self._spans[draft.system] = min(moments), max(moments)
 
     def finish(self) -> None:
         """Add the list to the inventory."""
-        self._out.sheet.reports += self._reports.values()
+        for system, report in self._reports.items():
+            first, last = self._spans.get(system, (None, None))
+            self._out.sheet.reports.append(replace(report, first_utc=first, last_utc=last))
 
     def _period(self) -> dict[str, Any]:
         """Return the start of the period, which is not in the file, if the table has such a column."""
@@ -101,12 +107,6 @@ class RowMaker:
             return {}
         captured = self._out.origin.captured_at()
         return {_PERIOD: captured} if captured else {"time_from": KnownFrom.NOTHING.value}
-
-    def _when(self, row: Mapping[str, Any]) -> datetime | None:
-        """Return the first time of a row for the inventory, without its offset from UTC."""
-        moments = (row.get(name) for name in _moments(self._form.table.name))
-        first: datetime | None = next((moment for moment in moments if moment), None)
-        return first.replace(tzinfo=None) if first else row.get(_PERIOD)
 
 
 @cache

@@ -717,4 +717,4 @@ SELECT
     conflict::VARCHAR AS conflict,
     conflicts_with::VARCHAR[] AS conflicts_with
 FROM decided
-ORDER BY id
+ORDER BY verdict = 'no data', id

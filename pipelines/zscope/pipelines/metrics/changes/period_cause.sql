@@ -181,6 +181,11 @@ look_up AS (
         d.lookups
     FROM gsk_cache_delta AS d
     INNER JOIN compared_period AS p ON d.interval_end_utc > p.from_utc AND d.interval_end_utc <= p.to_utc
+    ANTI JOIN left_out_hour AS l
+        ON
+            d.system = l.system
+            AND d.interval_start_utc < l.hour_utc + INTERVAL 1 HOUR
+            AND d.interval_end_utc > l.hour_utc
     WHERE d.basis = 'between displays' AND d.interval_start_utc >= p.from_utc
 ),
 

@@ -4,7 +4,9 @@
 -- z/OS and the rating of the machine are those of SMF 70. Cipher suites have changed if at least a fifth of the
 -- connections with TLS have another one in the seven days from a day on than in the seven days before, and nothing
 -- else changed within a week. Both weeks need all of their days, as the suites of a Sunday can be others than those of
--- a Monday. Days with benchmark runs are left out.
+-- a Monday.
+--
+-- A benchmark run varies the configuration, which is no change of the system: intervals and days of runs are left out.
 
 WITH setting AS (
     SELECT
@@ -17,7 +19,12 @@ WITH setting AS (
             zos_level
         ) AS release,
         nullif(capacity_rating_msu_per_hour, 0) AS msu
-    FROM smf70_interval
+    FROM smf70_interval AS i
+    ANTI JOIN run AS r
+        ON
+            i.system = r.system
+            AND i.interval_end_utc - to_milliseconds(i.interval_ms) < r.to_utc + INTERVAL 15 MINUTE
+            AND i.interval_end_utc > r.from_utc - INTERVAL 15 MINUTE
     WHERE interval_end_utc IS NOT NULL
 ),
 

@@ -62,6 +62,27 @@ gsk_display AS (
     WHERE taken_utc IS NOT NULL
 ),
 
+-- The counts between the display before and a reset are in no display, as gsk_cache_delta has them.
+gsk_uncounted AS (
+    SELECT
+        *,
+        minute_of(before_us + 30000000) * 60000000 AS start_us,
+        -- A minute is uncounted if a part of it is.
+        (minute_of(least(reset_us, taken_us) - 1) + 1) * 60000000 AS end_us
+    FROM (
+        SELECT DISTINCT
+            day,
+            system::VARCHAR AS system,
+            epoch_us(taken_utc) AS taken_us,
+            epoch_us(taken_local) - epoch_us(taken_utc) AS offset_us,
+            epoch_us(greatest(started_local, reset_local)) - offset_us AS reset_us,
+            lag(epoch_us(taken_utc)) OVER (PARTITION BY system, cache ORDER BY taken_utc) AS before_us
+        FROM gsk_cache_stats
+        WHERE taken_utc IS NOT NULL
+    )
+    WHERE reset_us > before_us AND taken_us - before_us <= 691200000000
+),
+
 -- Every interval once, with the number of its records.
 source_interval AS (
     SELECT
@@ -289,6 +310,15 @@ evidence AS (
     SELECT
         day,
         system,
+        'GSKSRVR' AS source,
+        unnest(hours_of(start_us, end_us)) AS hour_no,
+        offset_us,
+        covered_minutes(start_us, end_us, hour_no) AS uncounted_minutes
+    FROM gsk_uncounted
+    UNION ALL BY NAME
+    SELECT
+        day,
+        system,
         '119-5' AS source,
         hour_no,
         opened::DOUBLE * inside_us / length_us AS counted_opened,
@@ -320,6 +350,7 @@ SELECT
     (max(offset_us) // 1000000)::BIGINT AS offset_s,
     coalesce(sum(records), 0)::BIGINT AS records,
     coalesce(bit_or(minutes), 0)::BIGINT AS minutes,
+    coalesce(bit_or(uncounted_minutes), 0)::BIGINT AS uncounted_minutes,
     coalesce(sum(starts), 0)::BIGINT AS starts,
     coalesce(sum(ends), 0)::BIGINT AS ends,
     coalesce(sum(began), 0)::BIGINT AS began,

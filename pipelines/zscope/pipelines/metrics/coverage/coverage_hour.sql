@@ -8,10 +8,12 @@
 --   not recorded  the system has no such records or reports in any load, zERT was disabled, or the stack counted
 --                 connections that are recorded neither in most hours of the files nor in six of most days
 --   lost          a loaded file covers the hour, and SMF says that it lost records, the stack counted connections, the
---                 intervals have a gap while the system was up, or connections are otherwise never silent
+--                 intervals have a gap while the system was up, a reset of the counters of GSKSRVR has lost their counts,
+--                 or connections are otherwise never silent
 --   not known     nothing shows what happened: no loaded file covers the hour, or an idle hour looks the same
 -- All sources of a system have the same hours: those from its first evidence of any source to its last, which are records,
 -- intervals, or the files with them. Of days without any, only those between others that are less than a month apart.
+-- Displays of GSKSRVR count since a start that can be days before: hours that only they show are hours of no other source.
 
 WITH source_kind(source, of_connections, in_sequence) AS (
     VALUES
@@ -27,7 +29,8 @@ evidence AS MATERIALIZED (
         epoch_us(hour_utc) // 3600000000 AS hour_no,
         max(offset_s) AS offset_s,
         sum(records)::BIGINT AS records,
-        bit_or(minutes) AS minutes,
+        bit_or(minutes) & ~bit_or(uncounted_minutes) AS minutes,
+        bit_count(bit_or(uncounted_minutes)) AS uncounted_minutes,
         sum(starts)::BIGINT AS starts,
         sum(ends)::BIGINT AS ends,
         sum(began)::BIGINT AS began,
@@ -266,17 +269,22 @@ written_hour AS (
 -- The hours from the first evidence of any source of a system to the last. The record of an interval is written just after
 -- it, so one minute of a file is none.
 hour AS MATERIALIZED (
-    SELECT h.*
+    SELECT
+        h.*,
+        h.hour_no BETWEEN coalesce(p.first_of_records, p.first_hour) AND coalesce(p.last_of_records, p.last_hour)
+            AS is_of_records
     FROM hour_of_day AS h
     INNER JOIN (
         SELECT
             system,
             min(hour_no) AS first_hour,
-            max(hour_no) AS last_hour
+            max(hour_no) AS last_hour,
+            min(hour_no) FILTER (source <> 'GSKSRVR') AS first_of_records,
+            max(hour_no) FILTER (source <> 'GSKSRVR') AS last_of_records
         FROM (
-            SELECT system, hour_no FROM clock
+            SELECT system, source, hour_no FROM evidence WHERE offset_s IS NOT NULL
             UNION ALL
-            SELECT system, hour_no FROM file_hour WHERE bit_count(minutes) > 1
+            SELECT system, source, hour_no FROM file_hour WHERE bit_count(minutes) > 1
         )
         GROUP BY system
     ) AS p ON h.system = p.system AND h.hour_no BETWEEN p.first_hour AND p.last_hour
@@ -367,6 +375,7 @@ compared AS (
         a.system IS NOT NULL AS is_up,
         r.local_hour IS NOT NULL AS was_removed,
         g.local_hour IS NOT NULL AS is_in_gap,
+        e.uncounted_minutes,
         e.silence,
         u.silence AS usual_silence,
         bit_count(l.minutes) AS lost_minutes,
@@ -395,7 +404,7 @@ compared AS (
             ELSE 0
         END AS outside_minutes
     FROM hour AS h
-    CROSS JOIN source_kind AS k
+    INNER JOIN source_kind AS k ON h.is_of_records OR k.source = 'GSKSRVR'
     LEFT JOIN evidence AS e ON h.system = e.system AND k.source = e.source AND h.hour_no = e.hour_no
     LEFT JOIN usual AS u ON h.system = u.system AND k.source = u.source
     LEFT JOIN evidence AS c
@@ -467,7 +476,7 @@ decided AS (
             WHEN of_connections AND counted < 0.5 THEN 'complete'
             WHEN lost_minutes IS NOT NULL AND file_minutes = 60 THEN 'lost'
             WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
-            WHEN is_in_gap THEN 'lost'
+            WHEN is_in_gap OR uncounted_minutes > 0 THEN 'lost'
             WHEN file_minutes = 60 AND is_up AND is_usual AND (in_sequence OR (of_connections AND usual_silence <= 2))
                 THEN 'lost'
             WHEN of_connections AND is_usual AND is_whole AND counted IS NULL THEN 'complete'
@@ -487,6 +496,10 @@ explained AS (
                 '; ',
                 CASE WHEN interval_share < 1 THEN 'intervals cover ' || minutes || ' of 60 minutes' END,
                 CASE WHEN interval_share < 1 AND lost_minutes IS NOT NULL THEN 'SMF lost records' END,
+                CASE
+                    WHEN uncounted_minutes > 0
+                        THEN 'a reset of the counters has lost their counts of ' || counted_text(uncounted_minutes, 'minute')
+                END,
                 CASE WHEN loss_share < 1 THEN 'SMF lost records in ' || lost_minutes || ' minutes' END,
                 CASE WHEN off_share < 1 THEN 'zERT was disabled for ' || off_minutes || ' minutes' END,
                 CASE WHEN file_share < 1 THEN 'the files cover ' || file_minutes || ' of 60 minutes' END,
@@ -525,6 +538,7 @@ explained AS (
                 THEN 'SMF lost ' || coalesce(number_text(lost_records), 'an unknown number of') || ' records of all types'
             WHEN state = 'lost' AND counted >= 20
                 THEN 'no records, but the stack counted ' || number_text(counted) || ' starts and ends of connections'
+            WHEN state = 'lost' AND uncounted_minutes > 0 THEN 'a reset of the counters has lost their counts'
             WHEN state = 'lost' AND (in_sequence OR is_in_gap) THEN 'a gap in the intervals of a file'
             WHEN state = 'lost' THEN 'no record, in a file that is otherwise never silent'
             WHEN file_minutes = 0 AND (of_connections OR in_sequence) THEN 'no loaded file covers the hour'

@@ -1,7 +1,8 @@
 -- One kind of data of one system: how many records or reports are loaded, and the time that they reach to.
 --
 -- The kind is declared with each record and report. Records at the begin and end of a dump (types 2 and 3) are not
--- counted. A time is in UTC by the offset of the clock of its system; of several files, all have to be known.
+-- counted. A time is in UTC as the file has it, or else by the offset of the clock of its system; of several files, all
+-- have to be known.
 
 WITH counted AS (
     SELECT
@@ -10,7 +11,9 @@ WITH counted AS (
         system,
         records,
         first_local,
-        last_local
+        last_local,
+        first_utc,
+        last_utc
     FROM load_kind
     WHERE
         load_id IN (SELECT l.load_id FROM load AS l WHERE l.status IN ('loaded', 'incomplete'))
@@ -19,9 +22,9 @@ WITH counted AS (
 
 timed AS (
     SELECT
-        c.*,
-        make_timestamptz(epoch_us(c.first_local) - 1000000 * a.offset_s) AS first_utc,
-        make_timestamptz(epoch_us(c.last_local) - 1000000 * b.offset_s) AS last_utc
+        c.* EXCLUDE (first_utc, last_utc),
+        coalesce(c.first_utc, make_timestamptz(epoch_us(c.first_local) - 1000000 * a.offset_s)) AS first_utc,
+        coalesce(c.last_utc, make_timestamptz(epoch_us(c.last_local) - 1000000 * b.offset_s)) AS last_utc
     FROM counted AS c
     ASOF LEFT JOIN clock_offset AS a ON c.system = a.system AND c.first_local >= a.from_local
     ASOF LEFT JOIN clock_offset AS b ON c.system = b.system AND c.last_local >= b.from_local

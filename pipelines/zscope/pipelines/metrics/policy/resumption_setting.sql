@@ -146,6 +146,22 @@ chosen AS (
     ) = 1
 ),
 
+-- What the caches of servers in the store found of the sessions that clients offered: of this system, or of others.
+found AS (
+    SELECT
+        versions,
+        format(
+            'GSKSRVR of {} found {} of the sessions that clients offered with {}, and {} of its full handshakes came '
+            || 'from clients that offered none, which can be this system or others',
+            string_agg(DISTINCT system, ', ' ORDER BY system),
+            percent_text(100 * sum(hits) / nullif(sum(lookups), 0)),
+            versions,
+            percent_text(100 * sum(none_offered) / nullif(sum(full_handshakes), 0))
+        ) AS words
+    FROM full_handshake_cause
+    GROUP BY versions
+),
+
 network AS (
     SELECT
         system,
@@ -190,7 +206,8 @@ SELECT
                     100 * u.expired / u.full_handshakes,
                     100 * u.not_found / u.full_handshakes
                 )
-            WHEN u.side = 'client' THEN 'whether the servers resume the sessions that are offered is not in the data'
+            WHEN u.side = 'client'
+                THEN coalesce(f.words, 'whether the servers resume the sessions that are offered is not in the data')
             ELSE 'whether sessions are missing or clients offer none is not known: load GSKSRVR statistics of the caches'
         END,
         CASE
@@ -210,4 +227,5 @@ LEFT JOIN chosen AS c
         AND u.shared_by = c.shared_by
         AND u.rule_name IS NOT DISTINCT FROM c.rule_name
         AND u.server_port IS NOT DISTINCT FROM c.server_port
+LEFT JOIN found AS f ON u.versions = f.versions
 LEFT JOIN network AS n ON u.system = n.system

@@ -3,9 +3,10 @@
 -- How each is checked is declared in best_practice_check.checks.toml, one block for each id of best_practice;
 -- the lines in double braces are generated from it. If there is evidence about a setting, every system with
 -- loaded records or reports has a row. If there is no evidence, or if there can be none, there is one row
--- without a system. Tags of benchmark runs are used where there is no evidence, and are marked as stated.
+-- without a system. A tag of a benchmark run states a setting of that run, which is none of production: it is shown and
+-- never judged.
 
-WITH rule (position, practice, capture, tag, good) AS (
+WITH rule (position, practice, capture, tag) AS (
     VALUES
         {{rules}}
 ),
@@ -14,16 +15,16 @@ observed AS (
     {{observed}}
 ),
 
-stated_value AS (
+stated AS (
     SELECT
         r.practice,
         run.system,
-        run.name,
-        run.synthetic,
-        split_part(t.tag, '=', 2) AS stated,
-        list_contains(r.good, lower(split_part(t.tag, '=', 2))) AS is_good,
-        len(r.good) > 0 AS is_judged,
-        r.tag
+        format('run {}{} has tag {}', run.name, if(run.synthetic, ' (synthetic)', ''), t.tag) AS evidence,
+        format(
+            'SELECT * FROM run WHERE system = ''{}'' AND name = ''{}''',
+            replace(run.system, '''', ''''''),
+            replace(run.name, '''', '''''')
+        ) AS evidence_query
     FROM run
     CROSS JOIN unnest(run.tags) AS t (tag)
     INNER JOIN rule AS r ON tag_key(t.tag) = r.tag
@@ -31,18 +32,6 @@ stated_value AS (
     QUALIFY row_number() OVER (
         PARTITION BY r.practice, run.system ORDER BY run.to_utc DESC, run.name DESC
     ) = 1
-),
-
-stated AS (
-    SELECT
-        practice,
-        system,
-        CASE WHEN NOT is_judged THEN 'unknown' WHEN is_good THEN 'pass' ELSE 'fail' END AS status,
-        'stated, not observed: tag ' || tag || '=' || stated || ' of run ' || name
-        || CASE WHEN synthetic THEN ' (synthetic)' ELSE '' END AS evidence,
-        'SELECT * FROM run WHERE system = ''' || replace(system, '''', '''''') || ''' AND name = '''
-        || replace(name, '''', '''''') || '''' AS evidence_query
-    FROM stated_value
 ),
 
 known_system AS (
@@ -67,8 +56,7 @@ checked AS (
     SELECT
         w.practice,
         w.system,
-        -- Evidence has priority; a statement is used only without evidence.
-        coalesce(nullif(o.status, 'unknown'), s.status, o.status, 'unknown') AS status,
+        coalesce(o.status, 'unknown') AS status,
         nullif(concat_ws('; ', o.evidence, s.evidence), '') AS evidence,
         coalesce(o.evidence_query, s.evidence_query) AS evidence_query
     FROM wanted AS w

@@ -29,13 +29,32 @@ WITH by_unit AS (
     GROUP BY system, job_name, item
 ),
 
+-- A job does not cost more than its system: its own estimate has a wider range, and can contain work of its own.
+bounded AS (
+    SELECT
+        e.* REPLACE (
+            if(e.day_s > s.high_day_s, s.high_day_s, e.day_s) AS day_s,
+            if(e.low_day_s > s.high_day_s, s.high_day_s, e.low_day_s) AS low_day_s,
+            if(e.high_day_s > s.high_day_s, s.high_day_s, e.high_day_s) AS high_day_s,
+            if(e.high_lpar_pct > s.high_lpar_pct, s.high_lpar_pct, e.high_lpar_pct) AS high_lpar_pct,
+            if(e.high_peak_pct > s.high_peak_pct, s.high_peak_pct, e.high_peak_pct) AS high_peak_pct,
+            CASE
+                WHEN e.high_day_s > s.high_day_s
+                    THEN concat_ws('; ', e.why, 'no more than the whole system costs at most')
+                ELSE e.why
+            END AS why
+        )
+    FROM by_unit AS e
+    LEFT JOIN (FROM by_unit WHERE job_name IS NULL) AS s ON e.system = s.system AND e.part = s.part
+),
+
 measured AS (
     SELECT
         e.*,
         m.measured_low_cpu_s,
         m.name_status = 'macro' AS names_are_known,
         m.measured_low_cpu_s > e.low_day_s AND names_are_known AS is_raised
-    FROM by_unit AS e
+    FROM bounded AS e
     LEFT JOIN (SELECT *, 'TLS' AS part FROM measured_tls_cpu) AS m
         ON e.system = m.system AND e.job_name IS NOT DISTINCT FROM m.job_name AND e.part = m.part
 ),

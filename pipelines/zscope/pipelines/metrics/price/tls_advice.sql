@@ -9,8 +9,7 @@
 -- Rules and ports have the share of the full handshakes of their system that they had in the last seven days, so what
 -- they save has the condition that handshakes of all of them cost the same. Which setting can raise resumption follows
 -- from resumption_setting. A sentence contains the conditions of its saving. What else could be avoided is in
--- avoidable_work. Changes that save less than least_worth_pct of what TLS costs at most come last, by the cost of all
--- systems, then of their own. Before, changes of which the data show the setting or the cause come first.
+-- avoidable_work. Rows are sorted by advice_group.
 --
 -- What a change saves is not stated if the zERT details of the last seven days cover fewer hours than a working day has:
 -- least_advice_hours.
@@ -239,8 +238,7 @@ setting AS (
     SELECT
         practice,
         system,
-        -- What the tags of benchmark runs state is not known of other times.
-        if(evidence LIKE 'stated, not observed%', 'unknown', status) AS setting_status,
+        status AS setting_status,
         evidence
     FROM best_practice_check
     WHERE practice IN ('icsf-audit', 'crypto-mix', 'heappools64')
@@ -481,10 +479,7 @@ WHERE
     )
 WINDOW of_change AS (PARTITION BY e.system, e.shared_by, e.rule_name, e.server_port, e.change)
 ORDER BY
-    coalesce(upper_s_per_day > 0, false) DESC,
-    is_worth_making(all_cost_pct) DESC,
-    is_worth_making(cost_pct) DESC,
-    is_seen DESC,
+    advice_group(e.rated, upper_s_per_day, all_cost_pct, cost_pct, is_seen),
     upper_s_per_day DESC NULLS LAST,
     e.system,
     e.shared_by,

@@ -13,7 +13,8 @@
 -- Transactions are counted one way for a whole side: as supplied with the run, else as supplied in
 -- transaction_count, else according to the workload: RR and STR by their bytes divided by the size of a
 -- request and its reply, CRR and runs without a workload by their connections (119-2, or ended connections in
--- zERT records if there are none).
+-- zERT records if there are none). If the records have less than 90 % of the connections of a CRR run, their bytes are
+-- not those of the run.
 --
 -- Trimming: intervals that are not completely inside the run are left out. Of the rest, intervals at either
 -- edge whose transactions per second are below run_edge_pct of the run's median are left out, up to the first
@@ -221,6 +222,7 @@ filled_in AS (
         -- If a side has connections, an interval without any has zero, not an unknown number.
         CASE WHEN w.connections_by IS NOT NULL THEN coalesce(c.in_bytes, 0) END AS in_bytes,
         CASE WHEN w.connections_by IS NOT NULL THEN coalesce(c.out_bytes, 0) END AS out_bytes,
+        coalesce(c.transactions, 0) AS recorded_connections,
         c.latency_ms AS duration_ms,
         CASE WHEN w.connections_by IS NOT NULL THEN coalesce(c.latency_n, 0) END AS duration_n,
         g.response_ms,
@@ -258,8 +260,11 @@ unusable AS (
             WHEN in_measured_side AND cpu_s IS NULL THEN 'no CPU data'
             WHEN counted_by = 'supplied count' AND transactions IS NULL
                 THEN 'not covered by the supplied count'
-        END AS out_as
+        END AS out_as,
+        workload_kind = 'CRR'
+        AND sum(recorded_connections) OVER of_side < 0.9 * sum(transactions) OVER of_side AS lacks_connections
     FROM filled_in
+    WINDOW of_side AS (PARTITION BY side_no)
 ),
 
 judged AS (
@@ -292,8 +297,8 @@ SELECT
     ziip_s::DOUBLE AS ziip_s,
     transactions::DOUBLE AS transactions,
     counted_by::VARCHAR AS counted_by,
-    in_bytes::DOUBLE AS in_bytes,
-    out_bytes::DOUBLE AS out_bytes,
+    CASE WHEN lacks_connections IS NOT TRUE THEN in_bytes END::DOUBLE AS in_bytes,
+    CASE WHEN lacks_connections IS NOT TRUE THEN out_bytes END::DOUBLE AS out_bytes,
     CASE latency_by
         WHEN 'supplied response time' THEN response_ms / nullif(response_n, 0)
         WHEN 'clients over rate' THEN clients * interval_ms / nullif(transactions, 0)

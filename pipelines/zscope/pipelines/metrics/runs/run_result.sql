@@ -153,7 +153,7 @@ SELECT
         WHEN 'not in every interval' THEN 'so few intervals have a value that some drawings had none'
         WHEN 'no CPU data' THEN
             'no CPU interval lies in the run, or the time zone of the system was not known when it was loaded'
-        WHEN 'no connections' THEN 'neither SMF 119-2 nor zERT records a connection that ended in the run'
+        WHEN 'no connections' THEN 'SMF 119-2 and zERT record no connection that ended in the run, or less than 90 % of those counted'
         WHEN 'no transactions' THEN 'they were counted and there were none'
         WHEN 'no count' THEN
             CASE

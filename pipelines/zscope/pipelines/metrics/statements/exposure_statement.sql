@@ -72,20 +72,21 @@ stated AS (
             coalesce(format(' ({} of the hours)', percent_text(e.covered_pct)), ' (of an unknown share of the hours)'),
             if(
                 e.subject = 'exposure',
-                ' have no recognized cryptographic protection',
-                ' use SSL, TLSv1.0 or TLSv1.1'
+                ' had no recognized cryptographic protection',
+                ' used SSL, TLSv1.0 or TLSv1.1'
             ),
             CASE
                 WHEN e.exposed > 0
                     THEN format(
-                        '. The largest part of them, {:,}, is of {}, on {} of {}',
+                        '. The largest part of them, {:,}, was of {}, on {} of {}',
                         e.largest.exposed::BIGINT,
                         coalesce('job ' || e.largest.job_name, 'connections whose job is not recorded'),
                         coalesce('port ' || e.largest.server_port, 'ports that are not recorded'),
                         coalesce(e.largest.system, 'a system that is not recorded')
                     )
             END,
-            '.'
+            '.',
+            if(len(e.systems) > 1, ' A connection between two of these systems counted on both.', '')
         ) AS sentence,
         e.exposed_pct AS value,
         '%' AS unit,

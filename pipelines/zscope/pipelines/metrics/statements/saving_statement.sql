@@ -18,7 +18,7 @@ WITH saving AS (
     -- As the rows of tls_advice are sorted, so that the list behind the statement begins with it.
     QUALIFY row_number() OVER (
         ORDER BY
-            is_worth_making(a.all_cost_pct) DESC, is_worth_making(a.cost_pct) DESC, a.is_seen DESC,
+            advice_group(a.status, a.upper_s_per_day, a.all_cost_pct, a.cost_pct, a.is_seen),
             a.upper_s_per_day DESC, a.system, a.shared_by, a.rule_name, a.server_port, a.change, a.basis
     ) = 1
 ),
@@ -62,7 +62,12 @@ stated AS (
                     'This change',
                     if(advised_by = 'port', ' on a chosen port', ''),
                     ' can save most',
-                    if(is_seen, ', of those whose setting or cause is in the data', ''),
+                    ', of those '
+                    || nullif(concat_ws(
+                        ' and ',
+                        if(is_seen, 'whose setting or cause is in the data', NULL),
+                        if(status = 'estimate', 'whose saving has a narrow range', NULL)
+                    ), ''),
                     ': ',
                     sentence,
                     CASE

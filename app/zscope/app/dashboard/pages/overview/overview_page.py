@@ -21,7 +21,7 @@ from zscope.app.dashboard.pages.overview.key_figures import (
 )
 from zscope.app.dashboard.registry import Page
 from zscope.app.dashboard.tiles import TileDetail, change_in_tile, tile, tile_places
-from zscope.app.shared.shown_statements import STATEMENT, shown_sql
+from zscope.app.shared.shown_statements import STATEMENT, more_words, shown_sql
 
 if TYPE_CHECKING:
     from zscope.app.dashboard.page_data import PageData
@@ -117,12 +117,15 @@ def sentences_section(data: PageData) -> None:
     statements = data.found(STATEMENT, shown_sql("found")).to_pylist()
     with st.container(border=True):
         for subject, of_subject in groupby(statements, key=lambda each: each["subject"]):
+            shown = list(of_subject)
             words, link = st.columns([4, 1], vertical_alignment="center")
             with words:
-                for each in of_subject:
+                for each in shown:
                     st.markdown(f"**{each['heading']}.** {plain(each['sentence'], _LONGEST)}")
                     if each["not_filtered_by"]:
                         st.caption(f"Not filtered by {each['not_filtered_by']}.")
+                if more := more_words(shown):
+                    st.caption(plain(more, _LONGEST))
             with link:
                 name, parameters = STATEMENT_PAGES[subject]
                 page_link(name, **parameters)

@@ -46,7 +46,7 @@ def _sentences(found: list[CoveredSystem]) -> pa.Table:
             of_system
             | {
                 "source": each.source,
-                "covered_pct": each.covered_pct(),
+                "covered_pct": each.covered_pct,
                 "covered_hours": sum(row["covered_hours"] for row in each.rows),
                 "hours": sum(row["hours"] for row in each.rows),
                 "missing": each.sentence,

@@ -194,13 +194,22 @@ def main() -> None:
         answer.write(_STARTED)
         answer.flush()
 
-    resource.setrlimit(resource.RLIMIT_AS, (task.most_bytes, task.most_bytes))
+    limit_memory(task.most_bytes)
     rows, reply = run_task(task, started)
     answer.write(json.dumps(asdict(reply)).encode() + b"\n")
     if rows is not None:
         with pa.ipc.new_stream(answer, rows.schema) as stream:
             stream.write_table(rows)
     answer.flush()
+
+
+def limit_memory(most_bytes: int) -> None:
+    """Limit the memory of this process; macOS knows such a limit, but refuses to set it."""
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+    except (OSError, ValueError):
+        if sys.platform != "darwin":
+            raise
 
 
 def run_task(

@@ -19,6 +19,7 @@ from zscope.app.dashboard.pages.workbench.reader_statements import (
 from zscope.app.dashboard.pages.workbench.result_chart import result_chart
 from zscope.app.dashboard.registry import Page
 from zscope.app.shared.statement_examples import EXAMPLES
+from zscope.schemas.catalogue_schemas import EVERY_COLUMN, EVERY_NAME, public_views
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 
 MOST = 500
-_OURS = "NOT internal AND schema_name = 'main' AND database_name = current_database()"
-_OWN = ("zscope_store", "zscope_view")
-"""Tables of the catalogue about itself."""
 _CONFIG = {
     "table_name": st.column_config.TextColumn("Table"),
     "column_name": st.column_config.TextColumn("Column"),
@@ -42,19 +40,14 @@ def tables(data: PageData, wanted: str) -> pa.Table:
     """Return the tables and views with a text in their name or meaning, or in that of a column."""
     return data.rows(
         f"""
-        WITH named AS (
-            SELECT view_name AS table_name, comment AS meaning FROM duckdb_views() WHERE {_OURS}
-            UNION ALL
-            SELECT table_name, comment AS meaning FROM duckdb_tables() WHERE {_OURS}
+        SELECT name AS table_name, comment AS meaning,
+            name ILIKE $1 ESCAPE '\\' OR coalesce(comment, '') ILIKE $1 ESCAPE '\\' AS by_itself
+        FROM ({EVERY_NAME})
+        WHERE by_itself OR name IN (
+            SELECT table_name FROM ({EVERY_COLUMN})
+            WHERE concat_ws(' ', column_name, comment) ILIKE $1 ESCAPE '\\'
         )
-        SELECT table_name, meaning,
-            table_name ILIKE $1 ESCAPE '\\' OR coalesce(meaning, '') ILIKE $1 ESCAPE '\\' AS by_itself
-        FROM named
-        WHERE table_name NOT IN {_OWN} AND (by_itself OR table_name IN (
-            SELECT table_name FROM duckdb_columns()
-            WHERE {_OURS} AND concat_ws(' ', column_name, comment) ILIKE $1 ESCAPE '\\'
-        ))
-        ORDER BY by_itself DESC, table_name LIMIT {MOST}
+        ORDER BY by_itself DESC, name NOT IN {tuple(public_views())}, name LIMIT {MOST}
         """,
         [_pattern(wanted)],
     ).drop_columns(["by_itself"])
@@ -64,8 +57,8 @@ def columns(data: PageData, table: str) -> pa.Table:
     """Return the columns of a table in their order."""
     return data.rows(
         f"""
-        SELECT column_name, lower(data_type) AS data_type, comment AS meaning FROM duckdb_columns()
-        WHERE {_OURS} AND table_name = ? ORDER BY column_index LIMIT {MOST}
+        SELECT column_name, lower(data_type) AS data_type, comment AS meaning FROM ({EVERY_COLUMN})
+        WHERE table_name = ? LIMIT {MOST}
         """,
         [table],
     )
