@@ -195,13 +195,13 @@ LOCK = $(UV) pip compile --quiet --universal --generate-hashes --python-version 
 lock: .uv/ready ## write requirements/*.txt again from pyproject.toml
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --extra dashboard -c requirements/runtime.txt -o requirements/dashboard.txt
-	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard -c requirements/runtime.txt \
+	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard --extra otlp -c requirements/runtime.txt \
 	  -c requirements/dashboard.txt -o requirements/test.txt
-	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard --extra spark -c requirements/test.txt \
+	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard --extra otlp --extra spark -c requirements/test.txt \
 	  -o requirements/spark.txt
-	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard --group fuzz -c requirements/test.txt \
+	$(LOCK) pyproject.toml --group test --extra quality --extra dashboard --extra otlp --group fuzz -c requirements/test.txt \
 	  -o requirements/fuzz.txt
-	$(LOCK) pyproject.toml --extra dashboard --extra quality --extra iceberg -c requirements/test.txt -o requirements/container.txt
+	$(LOCK) pyproject.toml --extra dashboard --extra quality --extra iceberg --extra otlp -c requirements/test.txt -o requirements/container.txt
 	$(LOCK) --group docs -c requirements/test.txt -o requirements/docs.txt
 	$(LOCK) --group release -c requirements/test.txt -o requirements/release.txt
 	$(LOCK) --group build -c requirements/test.txt -o requirements/build.txt

@@ -27,11 +27,11 @@ def _declared(lock: str) -> list[Requirement]:
     lists: dict[str, list[str]] = {
         "bootstrap": groups["bootstrap"],
         "build": groups["build"],
-        "container": runtime + extras["dashboard"] + extras["quality"] + extras["iceberg"],
+        "container": runtime + extras["dashboard"] + extras["quality"] + extras["iceberg"] + extras["otlp"],
         "dashboard": runtime + extras["dashboard"],
         "docs": groups["docs"],
         "runtime": runtime,
-        "test": runtime + groups["test"] + extras["dashboard"] + extras["quality"],
+        "test": runtime + groups["test"] + extras["dashboard"] + extras["quality"] + extras["otlp"],
     }
     return [Requirement(line) for line in lists[lock]]
 

@@ -118,7 +118,7 @@ def test_extras_are_for_users_and_are_described() -> None:
     table = (ROOT / "docs" / "start.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| \+?([\d,]+) \| \+?\d+ \|$", table, re.MULTILINE))
     assert set(rows) == extras
-    assert all(int(size.replace(",", "")) > 10 for size in rows.values())
+    assert all(int(size.replace(",", "")) > 1 for size in rows.values())
     assert not extras & set(PROJECT["dependency-groups"])
 
 

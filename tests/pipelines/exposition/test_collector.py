@@ -3,22 +3,60 @@
 from __future__ import annotations
 
 import socket
+import sys
 
 import pytest
-from tests.pipelines.exposition.collector_end_point import collector
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsPartialSuccess,
+    ExportMetricsServiceResponse,
+)
+from tests.pipelines.exposition.collector_end_point import attributes, collector
 
 from zscope.pipelines.export_target import ExportError
-from zscope.pipelines.exposition.collector import HEADERS, LOGS, METRICS, OtlpCollector, is_address
+from zscope.pipelines.exposition.collector import HEADERS, OtlpCollector, is_address
+from zscope.pipelines.exposition.otlp_requests import COMPRESSION, LOGS, METRICS, PROTOCOL, Encoding
 
-LINE = b'{"resourceMetrics":[{"resource":{"attributes":[]}}]}\n'
+LINE = (
+    b'{"resourceMetrics":[{"resource":{"attributes":'
+    b'[{"key":"host.name","value":{"stringValue":"SYSA"}}]}}]}\n'
+)
 
 
-def test_a_line_is_a_request() -> None:
-    with collector() as received, OtlpCollector(received.address, METRICS) as out:
+@pytest.mark.parametrize("protobuf", [True, False])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_a_line_is_a_request(*, protobuf: bool, compressed: bool) -> None:
+    encoding = Encoding(protobuf, compressed)
+    with collector() as received, OtlpCollector(received.address, METRICS, encoding=encoding) as out:
         assert out.write(LINE) == len(LINE)
         out.write(LINE)
-    assert len(received.metrics) == out.requests == 2
-    assert received.headers[0]["content-type"] == "application/json"
+    assert out.requests == 2
+    assert [
+        attributes(list(request.resource_metrics[0].resource.attributes)) for request in received.metrics
+    ] == [{"host.name": "SYSA"}] * 2
+    assert received.headers[0].items() >= {
+        ("content-type", "application/x-protobuf" if protobuf else "application/json"),
+        *({("content-encoding", "gzip")} if compressed else {}),
+    }
+    assert ("content-encoding" in received.headers[0]) is compressed
+
+
+def test_the_environment_chooses_the_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Encoding.of_environment() == Encoding(protobuf=True)
+    monkeypatch.setenv(PROTOCOL, "http/json")
+    assert Encoding.of_environment() == Encoding(protobuf=False)
+    monkeypatch.setenv(COMPRESSION, "none")
+    assert Encoding.of_environment() == Encoding(protobuf=False, compressed=False)
+    monkeypatch.setenv(PROTOCOL, "grpc")
+    with pytest.raises(ExportError, match="OTEL_EXPORTER_OTLP_PROTOCOL=grpc: zscope knows http/protobuf and"):
+        Encoding.of_environment()
+
+
+def test_without_the_extra_requests_are_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.proto", None)
+    assert Encoding.of_environment() == Encoding(protobuf=False)
+    monkeypatch.setenv(PROTOCOL, "http/protobuf")
+    with pytest.raises(ExportError, match=r'needs pip install "zscope\[otlp\]"'):
+        Encoding.of_environment()
 
 
 def test_the_address_may_contain_the_path() -> None:
@@ -69,6 +107,20 @@ def test_values_that_were_not_accepted_are_noted() -> None:
     answer = '{"partialSuccess":{"rejectedDataPoints":"3","errorMessage":"too old"}}'
     with collector() as received, OtlpCollector(received.address, METRICS) as out:
         received.answers = [(200, answer, {}), (200, '{"partialSuccess":{}}', {}), (200, "\x0a\x00", {})]
+        for _ in range(3):
+            out.write(LINE)
+        assert out.rejected == ["3 values not accepted: too old"]
+
+
+def test_values_that_were_not_accepted_are_noted_from_protobuf() -> None:
+    headers = {"Content-Type": "application/x-protobuf"}
+    refused = ExportMetricsServiceResponse(
+        partial_success=ExportMetricsPartialSuccess(rejected_data_points=3, error_message="too old")
+    )
+    with collector() as received, OtlpCollector(received.address, METRICS) as out:
+        received.answers = [
+            (200, refused.SerializeToString(), headers), (200, b"", headers), (200, b"\xff", headers),
+        ]  # fmt: skip
         for _ in range(3):
             out.write(LINE)
         assert out.rejected == ["3 values not accepted: too old"]

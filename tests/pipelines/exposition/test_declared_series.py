@@ -68,7 +68,9 @@ def test_a_refused_value_has_no_sample_but_a_status(tmp_path: Path) -> None:
 def test_the_status_is_an_attribute_in_otlp(tmp_path: Path) -> None:
     points = otlp_reader.read(lines(price(tmp_path), nothing(tmp_path)))
     states = {
-        p.attributes["system"]: p.attributes["status"] for p in points if p.metric["name"].endswith(".status")
+        p.attributes["zscope.system"]: p.attributes["zscope.status"]
+        for p in points
+        if p.metric["name"].endswith(".status")
     }
     assert states == {"SYSA": "estimate", "SYSB": "not enough data"}
 

@@ -57,7 +57,9 @@ def test_any_label_survives_otlp(texts: list[str]) -> None:
     writer.write(FAMILY, [sample(a=text, system="S") for text in texts])
     writer.close()
     points = otlp_reader.read(out.getvalue())
-    assert [point.attributes for point in points] == [{"a": text, "system": "S"} for text in texts]
+    assert [point.attributes for point in points] == [
+        {"zscope.a": text, "zscope.system": "S"} for text in texts
+    ]
     assert all(point.resource["host.name"] == "S" for point in points)
 
 
@@ -92,7 +94,7 @@ def test_hostile_values_stay_different_and_lose_unreadable_characters(tmp_path: 
         c for name in names.values() for c in name if (c < " " and c not in "\t\n") or "\x7f" <= c < "\xa0"
     ]
     points = otlp_reader.read(lines(small, nothing(tmp_path)))
-    assert {point.value: point.attributes.get("job_name") for point in points} == values
+    assert {point.value: point.attributes.get("zscope.job_name") for point in points} == values
 
 
 def _sql(text: str) -> str:
@@ -110,8 +112,8 @@ def test_labels_keep_their_types_in_otlp(tmp_path: Path) -> None:
     ]
     points = otlp_reader.read(lines(small, nothing(tmp_path)))
     assert [point.attributes for point in points] == [
-        {"port": 443, "sure": True, "target_pct": 80.0},
-        {"port": 444, "sure": False, "target_pct": 82.5},
+        {"zscope.port": 443, "zscope.sure": True, "zscope.target_pct": 80.0},
+        {"zscope.port": 444, "zscope.sure": False, "zscope.target_pct": 82.5},
     ]
 
 
@@ -151,11 +153,13 @@ def test_counts_are_sums_of_their_interval_and_others_are_gauges(tmp_path: Path)
     head = 'grain = ["system"]\nclock = "hour_utc"'
     rows = ["('2026-03-09T09:00:00Z', 'B', 3, 5)", "('2026-03-09T09:00:00Z', 'A', 2, NULL)"]
     points = otlp_reader.read(lines(metric(tmp_path, head, columns, rows), nothing(tmp_path)))
-    values = [(p.metric["name"], p.kind, p.metric["unit"], p.attributes["system"], p.value) for p in points]
+    values = [
+        (p.metric["name"], p.kind, p.metric["unit"], p.attributes["zscope.system"], p.value) for p in points
+    ]
     assert values == [
         ("zscope.small.calls", "sum", "", "A", 2),
         ("zscope.small.calls", "sum", "", "B", 3),
-        ("zscope.small.cpu_seconds", "gauge", "s", "B", 0.000005),
+        ("zscope.small.cpu", "gauge", "s", "B", 0.000005),
         ("zscope.small.share_ratio", "gauge", "1", "A", 0.01),
         ("zscope.small.share_ratio", "gauge", "1", "B", 0.015),
     ]
@@ -232,7 +236,11 @@ def test_real_metrics_are_the_same_in_all_formats(name: str, request: pytest.Fix
         (p.metric["name"].replace(".", "_"), p.end // 1000 / 1e6, p.value)
         for p in otlp_reader.read(out.getvalue())
     )
-    expected = sorted((family, time, value) for family, _, time, value in result)
+    plain = {
+        f"zscope_{f.metric}_{f.name}": f"zscope_{f.metric}_{f.plain_name or f.name}"
+        for f in series_query(declared()[name], selection=PARTS.get(name)).families
+    }
+    expected = sorted((plain[family], time, value) for family, _, time, value in result)
     assert [point[:2] for point in points] == [sample[:2] for sample in expected]
     assert [point[2] for point in points] == pytest.approx([s[2] for s in expected], nan_ok=True)
 

@@ -207,14 +207,14 @@ def _series_writer(form: str, out: BinaryIO, store: Path) -> SeriesWriter:
 @contextmanager
 def _opened(request: SeriesRequest, store: Path) -> Iterator[BinaryIO]:
     from zscope.pipelines.export_target import check_text_target, new_file
-    from zscope.pipelines.exposition import collector, finding_events, openmetrics, otlp
+    from zscope.pipelines.exposition import collector, finding_events, openmetrics, otlp, otlp_requests
 
     if collector.is_address(request.target):
         if request.form not in SENT_FORMS:
             raise click.UsageError(
                 f"-o {request.target}: choose one of {', '.join(SENT_FORMS)} with --format"
             )
-        path = collector.METRICS if request.form == OTLP else collector.LOGS
+        path = otlp_requests.METRICS if request.form == OTLP else otlp_requests.LOGS
         with collector.OtlpCollector(request.target, path) as out:
             yield cast("BinaryIO", out)
         return

@@ -1,23 +1,21 @@
-"""Send OTLP over HTTP to a collector: each line of JSON is the body of a request."""
+"""Send OTLP over HTTP to a collector: each line of JSON is a request."""
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from zscope.pipelines.export_target import ExportError
+from zscope.pipelines.exposition.otlp_requests import Encoding, partial_success
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-METRICS, LOGS = "/v1/metrics", "/v1/logs"
-"""Paths of the two kinds of requests, below the address of the collector."""
 HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 """Environment variable with further headers, such as a token, as OpenTelemetry defines it."""
 _ATTEMPTS = 4
@@ -43,6 +41,7 @@ class OtlpCollector:
     path: str
     """Path of the requests, unless the address already ends with it."""
     pause: Callable[[float], None] = time.sleep
+    encoding: Encoding = field(default_factory=Encoding.of_environment)
     requests: int = 0
     """Requests that the collector has accepted."""
     rejected: list[str] = field(default_factory=list)
@@ -66,9 +65,10 @@ class OtlpCollector:
         Raise ExportError if it is not accepted.
         """
         problem = ""
+        request = self.encoding.request(line, self.path)
         for attempt in range(_ATTEMPTS):
             try:
-                response, body = self._sent(line)
+                response, body = self._sent(request)
             except (OSError, HTTPException) as error:
                 self._close()
                 problem = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -76,7 +76,7 @@ class OtlpCollector:
             else:
                 if response.status in range(200, 300):
                     self.requests += 1
-                    self._note_rejected(body)
+                    self._note_rejected(response, body)
                     return len(line)
                 problem = _answer(response, body)
                 if response.status not in _AGAIN:
@@ -93,16 +93,16 @@ class OtlpCollector:
     def _so_far(self) -> str:
         return f"; {self.requests} requests before it were accepted" if self.requests else ""
 
-    def _sent(self, line: bytes) -> tuple[HTTPResponse, bytes]:
+    def _sent(self, request: bytes) -> tuple[HTTPResponse, bytes]:
         url = self._url()
         if self._connection is None:
             kind = HTTPSConnection if url.scheme.lower() == "https" else HTTPConnection
             self._connection = kind(url.hostname or "", url.port, timeout=_SECONDS)
         path = url.path.rstrip("/")
         query = f"?{url.query}" if url.query else ""
-        headers = {"Content-Type": "application/json", "User-Agent": "zscope", **_further_headers()}
+        headers = {**self.encoding.headers, "User-Agent": "zscope", **_further_headers()}
         where = (path if path.endswith(self.path) else f"{path}{self.path}") + query
-        self._connection.request("POST", where, line.rstrip(b"\n"), headers)
+        self._connection.request("POST", where, request, headers)
         response = self._connection.getresponse()
         return response, response.read()
 
@@ -116,15 +116,9 @@ class OtlpCollector:
             raise ExportError(f"{self.address}: not an address of a collector; {_EXAMPLE}")
         return url
 
-    def _note_rejected(self, body: bytes) -> None:
+    def _note_rejected(self, response: HTTPResponse, body: bytes) -> None:
         """Note what a collector reports about values that it did not accept."""
-        try:
-            answer: Any = json.loads(body or b"{}")
-        except ValueError:
-            return  # an answer in Protobuf, or of something in front of the collector
-        partial = answer.get("partialSuccess") if isinstance(answer, dict) else None
-        if not isinstance(partial, dict):
-            return
+        partial = partial_success(body, response.headers.get_content_type(), self.path)
         count = partial.get("rejectedDataPoints") or partial.get("rejectedLogRecords") or 0
         message = partial.get("errorMessage") or ""
         if str(count) != "0" or message:

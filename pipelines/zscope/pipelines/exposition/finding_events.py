@@ -13,7 +13,7 @@ from datetime import date
 from hashlib import blake2s
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from zscope.pipelines.exposition.otlp_lines import compact_json, log_record, write_log_records
+from zscope.pipelines.exposition.otlp_lines import SERVER_PORT, compact_json, log_record, write_log_records
 from zscope.pipelines.exposition.series import PREFIX
 from zscope.pipelines.metrics.metric_checks import SEVERITIES
 
@@ -108,7 +108,7 @@ def _log_record(result: CheckRow, now: datetime) -> dict[str, object]:
         for name, value in asdict(result).items()
         if name not in {"system", "server_port"}
     }
-    values |= {f"{PREFIX}.check.key": result.key, "server.port": result.server_port}
+    values |= {f"{PREFIX}.check.key": result.key, SERVER_PORT: result.server_port}
     return log_record(f"check.{result.kind}", result.severity, result.message, values, now)
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from zscope.pipelines.exposition.otlp_lines import LINE_BYTES, LineWriter, attribute, compact_json, double
+from zscope.pipelines.exposition.otlp_lines import (
+    LINE_BYTES,
+    SERVER_PORT,
+    LineWriter,
+    attribute,
+    compact_json,
+    double,
+)
 from zscope.pipelines.exposition.series import PREFIX, SYSTEM
 
 if TYPE_CHECKING:
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 MARKS = (b'{"resourceMetrics":',)
 """First bytes of such a file."""
 _DELTA = 1
+_CONVENTIONS = {"server_port": SERVER_PORT}
 
 
 class Otlp:
@@ -38,7 +46,7 @@ class Otlp:
         for sample in samples:
             if sample.labels is not labels:
                 labels = sample.labels
-                attributes = compact_json([attribute(name, value) for name, value in labels])
+                attributes = compact_json([attribute(_name(name), value) for name, value in labels])
                 one = dict(labels).get(SYSTEM)
                 if one != system:
                     self._add(family, system, points)
@@ -66,10 +74,15 @@ class Otlp:
             )
 
 
+def _name(label: str) -> str:
+    """Return the name of an attribute: that of OpenTelemetry if it has one, otherwise with our prefix."""
+    return _CONVENTIONS.get(label, f"{PREFIX}.{label}")
+
+
 def _metric(family: Family, points: list[str]) -> str:
     head = compact_json(
         {
-            "name": f"{PREFIX}.{family.metric}.{family.name}",
+            "name": f"{PREFIX}.{family.metric}.{family.plain_name or family.name}",
             "description": family.help,
             "unit": family.unit.ucum,
         }

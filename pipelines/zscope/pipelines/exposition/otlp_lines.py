@@ -1,6 +1,6 @@
 """What metrics and logs in OTLP share: resources, attributes, and lines of JSON with one request each.
 
-The collector's receiver `otlpjsonfile` reads such lines, and a line is the body of a request over HTTP. The
+The collector's receiver `otlpjsonfile` reads such lines, and each is a request to a collector. The
 JSON mapping of Protobuf applies: names in lowerCamelCase, 64-bit integers as text, enumerations as numbers,
 NaN and infinity as words.
 """
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from zscope.pipelines.exposition.series import Value
     from zscope.pipelines.store.session import Session
 
+SERVER_PORT = "server.port"
+"""Name of the port in the semantic conventions of OpenTelemetry."""
 LINE_BYTES = 256 * 1024
 """Length at which a line ends. The collector cuts lines at 1 MiB."""
 

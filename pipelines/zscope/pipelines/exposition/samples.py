@@ -85,6 +85,7 @@ class SampleTable:
             MOMENT,
             "",
             False,
+            plain_name=f"newest_{MOMENT.ahead}",
         )
         own = self._columns(self._query.parts)
         groups = f"GROUP BY {', '.join(own)}" if own else "HAVING max(end_us) IS NOT NULL"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from zscope.pipelines.metrics import MetricColumn, MetricSelection, statement
 from zscope.pipelines.metrics.metric_statements import LOCAL_SPANS, UTC_SPANS, finest_rows, with_day_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from zscope.pipelines.metrics import Metric
 
@@ -199,6 +200,19 @@ def name_in(unit: Unit, column: str) -> str:
     return "_".join(part for part in (around.strip("_"), unit.ending) if part)
 
 
+def without_unit(name: str, unit: Unit) -> str:
+    """Return a name without its unit; a ratio has none.
+
+    >>> without_unit("cpu_per_transaction_seconds", _UNITS["us"])
+    'cpu_per_transaction'
+    >>> without_unit("unprotected_bytes_ratio", _UNITS["%"])
+    'unprotected_bytes_ratio'
+    """
+    if unit.ucum == "1" or not unit.name:
+        return name
+    return re.sub(rf"(^|_){unit.name}$", "", name)
+
+
 PREFIX = "zscope"
 SYSTEM = "system"
 BEGIN, END = "sample_begin_utc", "sample_end_utc"
@@ -223,6 +237,8 @@ class Family:
     """Whether it is a count of the interval, so that values of intervals can be added up."""
     state: Label | None = None
     """A label that only this family has: its value is the state of the row, and the sample is 1."""
+    plain_name: str = ""
+    """Name without the unit, for formats in which it is a field of its own; empty if that is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +306,7 @@ def series_query(
         named = [*metric.grain, *(name for name in units if name not in metric.grain)]
     labels = tuple(label_of(column) for column in _label_columns(metric, named, axis))
     parts = {SYSTEM, *(column.name for column in metric.dimensions if column.apart)}
-    families = (*_families(metric, named, axis, of_day=of_day), *_states(metric))
+    families = (*_apart(_families(metric, named, axis, of_day=of_day)), *_states(metric))
     if not families:
         raise ExportError(
             f"{metric.name} has no numeric columns, so it cannot be exported as series; zscope sql shows it"
@@ -358,6 +374,13 @@ def _states(metric: Metric) -> Iterator[Family]:
             yield Family(metric.name, column.name, help_text, COUNT, "1", False, label_of(column))
 
 
+def _apart(families: Iterable[Family]) -> list[Family]:
+    """Remove names without unit that are those of another family."""
+    several = list(families)
+    names = Counter(family.plain_name or family.name for family in several)
+    return [replace(family, plain_name="") if names[family.plain_name] > 1 else family for family in several]
+
+
 def _families(metric: Metric, named: Sequence[str], axis: Axis | None, *, of_day: bool) -> Iterator[Family]:
     period = " In the 24 hours to the newest interval." if of_day else ""
     times = axis.columns if axis else frozenset[str]()
@@ -368,13 +391,15 @@ def _families(metric: Metric, named: Sequence[str], axis: Axis | None, *, of_day
             continue
         if expression := _number(column):
             unit = unit_of(column)
+            name = name_in(unit, column.name)
             yield Family(
                 metric.name,
-                name_in(unit, column.name),
+                name,
                 f"{metric.title}: {' '.join(column.meaning.split())}{period}",
                 unit,
                 unit.scale.format(expression),
                 summed=column.combine == "sum" and axis is not None,
+                plain_name=without_unit(name, unit),
             )
 
 

@@ -287,7 +287,7 @@ def test_otlp_has_lines_for_the_collector(expose: Run, tmp_path: Path) -> None:
     assert expose("handshake_mix", "--by", "system", "-o", target).exit_code == 0
     points = otlp_reader.read(target.read_bytes())
     assert {point.resource["service.name"] for point in points} == {"zscope"}
-    assert {tuple(point.attributes) for point in points} == {("system",)}
+    assert {tuple(point.attributes) for point in points} == {("zscope.system",)}
     sums = {point.metric["name"] for point in points if point.kind == "sum"}
     assert "zscope.handshake_mix.full_handshakes" in sums
     assert "zscope.handshake_mix.resumed_ratio" not in sums

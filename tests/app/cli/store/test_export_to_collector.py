@@ -11,7 +11,7 @@ import pytest
 from tests.app.conftest import deep
 from tests.pipelines.exposition.collector_end_point import Received, attributes, collector
 
-from zscope.pipelines.exposition.series import name_in, unit_of
+from zscope.pipelines.exposition.series import name_in, unit_of, without_unit
 from zscope.pipelines.metrics import MetricColumn, metric
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ ROWS = {
 }
 """The options with which `zscope metrics` prints the rows that are exported."""
 FACTORS = {"%": 0.01, "us": 1e-6, "ms": 1e-3, "days": 86400.0, "MB": 1e6}
+ATTRIBUTES = {"server_port": "server.port"}
+"""Columns that the semantic conventions of OpenTelemetry name."""
 Samples = dict[tuple[str, frozenset[tuple[str, object]]], list[float]]
 
 
@@ -61,15 +63,25 @@ def printed_samples(run: Run, name: str, store: Path) -> Samples:
     samples: Samples = {}
     for line in result.stdout.splitlines():
         row = json.loads(line)
-        own = frozenset((c.name, row[c.name]) for c in labels if row[c.name] is not None)
+        own = frozenset(
+            (ATTRIBUTES.get(c.name, f"zscope.{c.name}"), row[c.name])
+            for c in labels
+            if row[c.name] is not None
+        )
         for column, value in numbers(row, columns):
-            family = f"zscope.{name}.{name_in(unit_of(column), column.name)}"
+            family = f"zscope.{name}.{plain_name(column)}"
             samples.setdefault((family, own), []).append(value)
         series = metric(name).series
         if series and series.status:
-            state = own | {("status", row[series.status])}
+            state = own | {("zscope.status", row[series.status])}
             samples.setdefault((f"zscope.{name}.status", state), []).append(1)
     return samples
+
+
+def plain_name(column: MetricColumn) -> str:
+    """Return the name in OTLP: MSU per day would be left without a name."""
+    unit = unit_of(column)
+    return without_unit(name_in(unit, column.name), unit) or name_in(unit, column.name)
 
 
 def numbers(row: dict[str, Any], columns: dict[str, MetricColumn]) -> Iterator[tuple[MetricColumn, float]]:
@@ -101,12 +113,12 @@ def test_a_collector_receives_the_values_of_zscope_metrics(name: str, run: Run, 
         refused = [
             dict(labels)
             for (family, labels) in found
-            if family.endswith(".status") and ("status", "not enough data") in labels
+            if family.endswith(".status") and ("zscope.status", "not enough data") in labels
         ]
         assert refused
         for labels in refused:
-            del labels["status"]
-            assert ("zscope.tls_price.cpu_per_day_seconds", frozenset(labels.items())) not in found
+            del labels["zscope.status"]
+            assert ("zscope.tls_price.cpu_per_day", frozenset(labels.items())) not in found
 
 
 def test_resources_are_the_systems_as_the_records_name_them(run: Run, store: Path) -> None:
