@@ -11,6 +11,8 @@ WITH counted AS (
     SELECT
         system,
         start_local::DATE AS day,
+        min(start_local) AS first_local,
+        max(start_local + to_microseconds((seconds * 1e6)::BIGINT)) AS last_local,
         sum(seconds) / 3600 AS covered_hours,
         sum(handshakes) AS handshakes,
         sum(full_handshakes) AS full_handshakes,
@@ -47,6 +49,8 @@ SELECT
     system::VARCHAR AS system,
     day::DATE AS day,
     24::DOUBLE AS hours,
+    first_local::TIMESTAMP AS first_local,
+    last_local::TIMESTAMP AS last_local,
     least(coalesce(covered_hours, 0), 24)::DOUBLE AS covered_hours,
     handshakes::DOUBLE AS handshakes,
     full_handshakes::DOUBLE AS full_handshakes,
