@@ -511,5 +511,5 @@ LEFT JOIN by_unit AS j
         AND j.part = 'TLS'
         AND j.status = 'not enough data'
 ORDER BY
-    p.system, p.shared_by <> 'system', p.shared_by, p.part <> 'TLS', p.part, p.share DESC,
+    p.system, p.shared_by <> 'system', p.shared_by, p.part <> 'TLS', p.part, p.high_day_s DESC NULLS LAST, p.share DESC,
     p.job_name, p.server_port, p.rule_name, p.client_network, p.key_exchange, p.handshake_role
