@@ -255,9 +255,9 @@ class Store:
         _check_metric(name)
         _check_parameters(name, parameters)
         keys = grouping(by)
-        metric = answering(declared()[name], keys)
         systems = (system,) if isinstance(system, str) else tuple(system)
         begin, end = (day_or_moment(day) if isinstance(day, str) else day for day in (from_, to))
+        metric = answering(declared()[name], keys, begin, end)
         selection = selected(systems, begin, end, where)
         query = statement(metric, keys, selection)
         settings = [set_statement(metric, key, str(value)) for key, value in parameters.items()]

@@ -185,6 +185,8 @@ def test_every_metric_declares_the_columns_that_answer_its_question(name: str) -
         ('notes = ["why"]\n', "notes: no column why"),
         ('answer = ["system"]\nnotes = ["system"]\n', "notes: in the answer, too: system"),
         ('shown_by = ["day"]\n', "shown_by: no dimension day"),
+        ("rows_by = { job = 'true' }\n", "rows_by: no column job"),
+        ("rows_by = { system = 'true' }\n", "rows_by: its rows can be combined"),
     ],
 )
 def test_what_a_terminal_shows_must_exist(tmp_path: Path, added: str, problem: str) -> None:

@@ -40,6 +40,7 @@ FIXED = Metric(
     columns=(MetricColumn("system", "VARCHAR", "S."), COLUMNS[1]), clock="hour_utc",
     sql="-- Rows.\nSELECT system, hour_utc FROM seen ORDER BY hour_utc",
 )  # fmt: skip
+DIVIDED = replace(FIXED, rows_by={"hour_utc": "system = 'SYSA' OR false"})
 
 
 @pytest.fixture
@@ -239,6 +240,14 @@ def test_conditions_of_a_metric_that_cannot_be_combined(database: duckdb.DuckDBP
     assert found == [("SYSB", "03 00")]
 
 
+def test_a_grouping_of_rows_that_cannot_be_combined_selects_a_division(
+    database: duckdb.DuckDBPyConnection,
+) -> None:
+    every = rows(database, statement(DIVIDED, ["system", "hour_utc"]))
+    assert every == rows(database, statement(FIXED, None, MetricSelection(where="system = 'SYSA'")))
+    assert rows(database, statement(DIVIDED, ["hour_utc"], MetricSelection(where="false OR false"))) == []
+
+
 @pytest.mark.parametrize(
     ("metric", "by", "selection", "problem"),
     [
@@ -249,6 +258,8 @@ def test_conditions_of_a_metric_that_cannot_be_combined(database: duckdb.DuckDBP
             "mix has no 'prot' to group by; there is: .*port.*; did you mean port\\?",
         ),
         (FIXED, ["system"], MetricSelection(), "fixed: its rows cannot be combined, so there is no --by"),
+        (DIVIDED, ["hour"], MetricSelection(), "no rows by 'hour'; there is one of: hour_utc; did you mean"),
+        (DIVIDED, ["system"], MetricSelection(), "fixed has no rows by 'system'"),
     ],
 )
 def test_unknown_columns_are_refused(

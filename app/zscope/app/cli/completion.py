@@ -28,6 +28,8 @@ def groupings(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     metric = declared().get(_metric(ctx))
     if metric is None:
         return []
+    if not metric.combinable:
+        return _last_of_list([*metric.rows_by, *(LOCAL_SPANS if metric.in_time else ())], incomplete)
     spans = (*LOCAL_SPANS, *UTC_SPANS) if metric.clock else ()
     return _last_of_list([*(column.name for column in metric.dimensions), *spans, "all"], incomplete)
 
@@ -57,8 +59,11 @@ def columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 
 
 def _metric(ctx: click.Context) -> str:
-    """Return the name of the metric; click has not assigned it if an option without a value follows it."""
-    return ctx.params.get("name") or next(iter(ctx.args), "")
+    """Return the name of the metric; click has not assigned it if an option without a value follows it.
+
+    The context of a short way has it as its object.
+    """
+    return ctx.obj or ctx.params.get("name") or next(iter(ctx.args), "")
 
 
 def _last_of_list(names: Iterable[str], incomplete: str) -> list[str]:

@@ -25,6 +25,9 @@ writes their clauses below the rows, once for all rows that share them. `shown_b
 or `week`, that rows are grouped by if the user does not name others. `shown_where` is the condition for the
 rows that are shown if the user does not state one. Files always have all rows and columns.
 
+A metric whose rows cannot be combined, but are those of several divisions of one amount, names these in
+`rows_by`: `--by COLUMN` then selects the rows of a division with its condition.
+
 The table `[series]` says how a metric is exported as series, where that does not follow from its columns.
 Metrics whose rows are successive intervals are exported without it. With it, metrics whose rows are a state,
 such as a price with a status, are exported, too. A label must have few values: rows with unbounded ones, such
@@ -229,7 +232,11 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     shown_by: tuple[str, ...] = ()
     """What a terminal groups the rows by if the user does not choose; empty for the grain."""
     in_time: str = ""
-    """The metric that answers instead if rows are grouped by local days or weeks, as its own have no time."""
+    """The metric that answers instead if rows are grouped by local days or weeks or selected by a period, as
+    its own have no time.
+    """
+    rows_by: Mapping[str, str] = field(default_factory=dict)
+    """Columns with the condition on the rows that have one for each value, where rows cannot be combined."""
     shown_where: str = ""
     """The rows that a terminal shows if the user does not choose; empty for all."""
 
@@ -570,6 +577,10 @@ def _problems_of_display(metric: Metric) -> Iterator[tuple[str, str]]:
             yield key, f"no column {', '.join(sorted(unknown))}"
     if twice := {*metric.answer} & {*metric.notes}:
         yield "notes", f"in the answer, too: {', '.join(sorted(twice))}"
+    if unknown := {*metric.rows_by} - names:
+        yield "rows_by", f"no column {', '.join(sorted(unknown))}"
+    if metric.rows_by and metric.combinable:
+        yield "rows_by", "its rows can be combined"
     if metric.shown_by and not metric.combinable:
         yield "shown_by", "its rows cannot be combined"
     times = {"day", "week", "day_utc", "week_utc"} if metric.clock else set()

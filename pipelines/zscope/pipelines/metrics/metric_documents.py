@@ -304,6 +304,8 @@ def _shown(metric: Metric) -> str:
         parts.append(f"A terminal writes {_listed(metric.notes)} below the rows.")
     if metric.shown_by:
         parts.append(f"A terminal shows rows grouped by {_listed(metric.shown_by)}.")
+    if metric.rows_by:
+        parts.append(f"`--by` selects the rows by one of {_listed(tuple(metric.rows_by))}.")
     if metric.shown_where:
         parts.append(f"A terminal shows rows with `{metric.shown_where}`.")
     return " ".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
@@ -35,6 +35,7 @@ They are in hours: with days, DuckDB takes a hundred times as long.
 LOCAL_SPANS = ("day", "week")
 """The same on the local clock of the system of a row, as columns of type DATE."""
 _DAY = "day"
+_SYSTEM = "system"
 _LOCAL_DAY = "local_day"
 """The column with the local day, where the rows of a metric have none."""
 _MOMENT = "TIMESTAMP WITH TIME ZONE"
@@ -124,14 +125,29 @@ def statement(
     An empty `by` combines all rows into one, or into one for each value of columns that are never combined.
     """
     keys = metric.grain if by is None else _with_apart_columns(metric, by)
+    if by is not None and not metric.combinable:
+        selection = _of_division(metric, by, selection or MetricSelection())
     finest = finest_rows(metric, selection, by_local_day=bool({*keys} & {*LOCAL_SPANS}))
     if not metric.combinable:
-        if by is not None:
-            raise MetricQueryError(f"{metric.name}: its rows cannot be combined, so there is no --by")
         added = f" EXCLUDE ({_LOCAL_DAY})" if _needs_local_day(metric, selection) else ""
         return f"SELECT *{added} FROM {finest}"
     where = selection.where if selection else ""
     return _combined_rows(metric, keys, finest, where if names_calculated(metric, where) else "")
+
+
+def _of_division(metric: Metric, by: Sequence[str], selection: MetricSelection) -> MetricSelection:
+    """Select the rows that have one for each value of a column, and for each system."""
+    if not metric.rows_by:
+        raise MetricQueryError(f"{metric.name}: its rows cannot be combined, so there is no --by")
+    division = [key for key in by if key != _SYSTEM] or [*by]
+    if len(division) != 1 or division[0] not in metric.rows_by:
+        key = next((key for key in division if key not in metric.rows_by), ",".join(by))
+        names = [*metric.rows_by, *(LOCAL_SPANS if metric.in_time else ())]
+        message = f"{metric.name} has no rows by {key!r}; there is one of: {', '.join(names)}"
+        raise MetricQueryError(with_suggestion(message, key, names))
+    condition = metric.rows_by[division[0]]
+    where = f"({condition}) AND ({selection.where}\n)" if selection.where else condition
+    return replace(selection, where=where)
 
 
 def names_calculated(metric: Metric, where: str) -> bool:
@@ -329,6 +345,10 @@ def _conditions(metric: Metric, selection: MetricSelection) -> list[str]:
     if (selection.begin or selection.end or selection.has_days) and not metric.period:
         only_days = not (selection.begin or selection.end) and _has_local_day(metric)
         if not metric.clock and not only_days:
+            if _has_local_day(metric):
+                raise MetricQueryError(
+                    f"{metric.name} has local days, and no times: select days, such as 2026-03-02"
+                )
             in_time = f"; {metric.in_time} has its days" if metric.in_time else ""
             raise MetricQueryError(
                 f"{metric.name} has no time column, so there is no period to select{in_time}"

@@ -109,13 +109,17 @@ def grouping(by: str | Sequence[str] | None) -> list[str] | None:
     return list(dict.fromkeys(key.strip() for key in keys))
 
 
-def answering(metric: Metric, by: Sequence[str] | None) -> Metric:
-    """Return the metric whose rows answer if they are grouped by these columns: another one if by time.
+def answering(metric: Metric, by: Sequence[str] | None, *days: date | None) -> Metric:
+    """Return the metric whose rows answer if they are grouped by these columns, or are those of a period.
+
+    It is another one if they are grouped by time, or if a period without a grouping begins or ends.
 
     >>> answering(declared()["tls_price"], ["system", "week"]).name
     'tls_price_day'
+    >>> answering(declared()["tls_price"], None, date(2026, 3, 2), None).name
+    'tls_price_day'
     """
-    by_time = not {*LOCAL_SPANS}.isdisjoint(by or ())
+    by_time = any(days) if by is None else not {*LOCAL_SPANS}.isdisjoint(by)
     return declared()[metric.in_time] if metric.in_time and by_time else metric
 
 

@@ -11,7 +11,9 @@ import pytest
 from tests.app.conftest import deep
 
 from zscope.app.cli.output import output_options
-from zscope.app.cli.short_ways import SHORT_WAYS
+from zscope.app.cli.short_ways import SHORT_WAYS, short_command
+from zscope.pipelines.metrics import declared, settable
+from zscope.pipelines.metrics.metric_statements import WITH_RUNS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +60,37 @@ def test_a_short_way_has_the_rows_and_options_of_its_metric(run: Run, dump_store
     assert rows[0].stdout == rows[1].stdout
     assert rows[0].exit_code == 0
     assert f"zscope metrics {metric}" in run(name, "--help").stdout
+
+
+@pytest.mark.parametrize("name", SHORT_WAYS)
+def test_a_short_way_has_the_options_that_its_metric_accepts(name: str) -> None:
+    metric = declared()[SHORT_WAYS[name].metric]
+    has_time = bool(metric.clock or metric.period or metric.in_time)
+    accepted = {
+        "by": metric.combinable or bool(metric.rows_by or metric.in_time),
+        "begin": has_time,
+        "end": has_time,
+        "systems": "system" in metric.filters or any(each.name == "system" for each in metric.columns),
+        "price_per_msu": "price_per_msu" in settable(metric.name),
+        "with_runs": WITH_RUNS in settable(metric.name),
+        "settings": bool(settable(metric.name)),
+    }
+    shown = {each.name for each in short_command(name).params}
+    assert shown & {*accepted} == {option for option, accepts in accepted.items() if accepts}
+
+
+def test_the_cost_of_each_job_and_of_each_day_are_short_ways(run: Run, demo: tuple[Path, Result]) -> None:
+    by_job = run("price", "--by", "job_name", "--store", demo[0], "--csv").stdout
+    same = "shared_by = 'job' AND part = 'TLS'"
+    assert by_job == run("metrics", "tls_price", "--where", same, "--store", demo[0], "--csv").stdout
+    assert by_job.count("\n") > 2
+    port = run("price", "--by", "job_name", "--where", "job_name = 'NONE'", "--store", demo[0], "--csv")
+    assert port.stdout.count("\n") == 1
+    days = run("price", "--from", "2026-03-11", "--to", "2026-03-12", "--store", demo[0], "--csv")
+    narrowed = ("--where", "day BETWEEN '2026-03-11' AND '2026-03-12'")
+    assert days.stdout == run("metrics", "tls_price_day", *narrowed, "--store", demo[0], "--csv").stdout
+    assert days.stdout.count("\n") > 2
+    assert "rows of tls_price_day, which has the days of tls_price" in days.stderr
 
 
 @pytest.mark.parametrize("name", SHORT_WAYS)
@@ -140,6 +173,8 @@ def completed(*words: str) -> list[str]:
         *deep(
             (("metrics", "handshake_mix", "--by", "system,serv"), ["system,server_port"]),
             (("metrics", "tls_price", "--set", "price_per"), ["price_per_msu="]),
+            (("price", "--by", "job"), ["job_name"]),
+            (("price", "--by", "we"), ["week"]),
             (("decode", "x", "--table", "smf119_zert_de"), [TABLE]),
             (
                 ("decode", "x", "--table", TABLE, "-c", "cipher,job"),

@@ -53,17 +53,18 @@ def parts_of(lines: list[str]) -> dict[str, list[str]]:
 def metric_of(part: ScreenPart) -> tuple[str, list[str] | None]:
     """Return the metric whose rows the command of a part prints, and what they are grouped by."""
     words = part.command.split()[1:]
+    by = words[words.index("--by") + 1].split(",") if "--by" in words else None
     if words[0] == "metrics":
-        return words[1], words[3].split(",") if len(words) > 2 else None
+        return words[1], by
     if words[0] in SHORT_WAYS:
-        return SHORT_WAYS[words[0]].metric, None
+        return SHORT_WAYS[words[0]].metric, by
     return words[0], ["system", "source"] if words[0] == "coverage" else None
 
 
 KEYS = {
     "zscope price": "system", "zscope advice": "change", "zscope certificates": "subject_dn",
     "zscope metrics tls_posture --by source": "source", "zscope coverage": "system",
-    "zscope benchmark": "area",
+    "zscope benchmark": "area", "zscope price --by job_name": "job_name",
 }  # fmt: skip
 """The column that names a line, by command."""
 

@@ -178,7 +178,7 @@ def test_the_price_by_time_is_that_of_another_metric(ask: Ask) -> None:
         assert float(row["covered_pct"]) < 95
         assert (row["status"], row["low_cpu_s_per_day"]) == ("not enough data", "")
         assert "95 % are needed" in row["why"]
-    assert "there is no --by" in ask("tls_price", "--by", "job_name").stderr
+    assert "tls_price has no rows by 'part'" in ask("tls_price", "--by", "part").stderr
 
 
 def test_columns_are_listed_with_their_meaning(ask: Ask) -> None:
@@ -270,8 +270,16 @@ def test_a_repeated_column_counts_once(ask: Ask) -> None:
         (["--by", "system"], "these options need the NAME of a metric"),
         (["finding", "--from", "2026-03-02"], "finding has no time column, so there is no period to select"),
         (
-            ["tls_price", "--from", "2026-03-02"],
+            ["tls_price", "--by", "job_name", "--from", "2026-03-02"],
             "no period to select; tls_price_day has its days",
+        ),
+        (
+            ["tls_price", "--from", "2026-03-02T10:00"],
+            "tls_price_day has local days, and no times: select days, such as 2026-03-02",
+        ),
+        (
+            ["tls_price", "--by", "job"],
+            "tls_price has no rows by 'job'; there is one of: system, job_name, server_port, ",
         ),
     ],
 )

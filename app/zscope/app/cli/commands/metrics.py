@@ -76,14 +76,14 @@ _LIST = "list"
 def command(  # noqa: PLR0913 - one argument for each option
     name: str | None,
     *,
-    by: str | None,
-    begin: date | None,
-    end: date | None,
-    systems: tuple[str, ...],
+    by: str | None = None,
+    begin: date | None = None,
+    end: date | None = None,
+    systems: tuple[str, ...] = (),
     where: str,
     settings: tuple[str, ...],
     price_per_msu: str | None = None,
-    with_runs: bool,
+    with_runs: bool = False,
     columns: bool,
     parameters: bool,
     show_sql: bool,
@@ -134,7 +134,9 @@ def command(  # noqa: PLR0913 - one argument for each option
             output.write(_columns(metric))
             return
         keys = grouping(by)
-        metric = answering(metric, keys)
+        metric = answering(metric, keys, begin, end)
+        if metric.name != name:
+            click.echo(f"rows of {metric.name}, which has the days of {name}", err=True)
         if output.on_screen and not show_sql:
             if keys is None and metric.shown_by:
                 keys = list(metric.shown_by)
@@ -143,7 +145,7 @@ def command(  # noqa: PLR0913 - one argument for each option
                     "and -o FILE writes all rows and columns",
                     err=True,
                 )
-            if not where and metric.shown_where:
+            if not where and metric.shown_where and not (keys and metric.rows_by):
                 where = metric.shown_where
                 click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
         selection = selected(systems, begin, end, where)
@@ -156,7 +158,7 @@ def command(  # noqa: PLR0913 - one argument for each option
             click.echo("".join(f"{text};\n\n" for text in texts), nl=False)
             return
         with nullcontext(session) if session else open_session(store) as opened:
-            _print_rows(opened, metric, query, selection, statements, output)
+            _print_rows(opened, metric, query, selection, statements, output, keys or ())
 
 
 def _query(metric: Metric, by: Sequence[str] | None, selection: MetricSelection) -> str:
@@ -175,6 +177,7 @@ def _print_rows(
     selection: MetricSelection,
     settings: Sequence[str],
     output: Output,
+    by: Sequence[str],
 ) -> None:
     from zscope.pipelines.metrics import MetricSelection
 
@@ -186,7 +189,7 @@ def _print_rows(
     assert result is not None, "a query returns rows"
     batches = _IncompleteRows(result.batches, least_pct)
     measures = {column.name for column in (*metric.measures, *metric.derived)}
-    keys = [name for name in result.schema.names if name not in measures] if metric.combinable else []
+    keys = [name for name in result.schema.names if name not in measures] if metric.combinable else [*by]
     units = {column.name: column.unit for column in metric.view_columns if column.unit}
     essential = tuple(dict.fromkeys([*keys, *metric.answer]))
     rows = Rows(result.schema, batches, essential, metric.notes, units)
