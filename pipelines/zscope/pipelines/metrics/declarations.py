@@ -23,7 +23,8 @@ A metric declares what a terminal shows of it. `answer` names the columns that a
 screen shows them and the columns that rows are grouped by. `notes` names columns with reasons: a terminal
 writes their clauses below the rows, once for all rows that share them. `shown_by` names the columns, or `day`
 or `week`, that rows are grouped by if the user does not name others. `shown_where` is the condition for the
-rows that are shown if the user does not state one. Files always have all rows and columns.
+rows that are shown if the user does not state one. Each entry of `sections` has a heading, the condition on
+its rows, and how many of them are shown unless all are wanted. Files always have all rows and columns.
 
 A metric whose rows cannot be combined, but are those of several divisions of one amount, names these in
 `rows_by`: `--by COLUMN` then selects the rows of a division with its condition.
@@ -169,6 +170,16 @@ class MetricParameter(Declared, frozen=True):
     meaning: str
 
 
+class MetricSection(Declared, frozen=True):
+    """The rows that a terminal shows under a heading of their own; no row belongs to two sections."""
+
+    heading: str
+    where: str
+    """The SQL condition on its rows."""
+    first: int
+    """How many of its rows are shown unless all are wanted."""
+
+
 class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """What the file of a metric, or of a step that several metrics share, states besides its columns."""
 
@@ -239,6 +250,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """Columns with the condition on the rows that have one for each value, where rows cannot be combined."""
     shown_where: str = ""
     """The rows that a terminal shows if the user does not choose; empty for all."""
+    sections: tuple[MetricSection, ...] = ()
+    """The sections of the rows on a terminal; none for one table."""
 
 
 class MetricFile(MetricDeclaration, frozen=True, kw_only=True):

@@ -308,6 +308,8 @@ def _shown(metric: Metric) -> str:
         parts.append(f"`--by` selects the rows by one of {_listed(tuple(metric.rows_by))}.")
     if metric.shown_where:
         parts.append(f"A terminal shows rows with `{metric.shown_where}`.")
+    if metric.sections:
+        parts.append(f"A terminal has the sections {_listed(tuple(e.heading for e in metric.sections))}.")
     return " ".join(parts)
 
 

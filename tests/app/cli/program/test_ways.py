@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -105,6 +106,24 @@ def test_a_terminal_shows_the_answer_of_the_metric(
     ]
     assert both[0] == both[1]
     assert "system" in both[0]
+
+
+def test_a_terminal_shows_the_advice_in_sections_that_have_each_row_once(
+    run: Run, demo: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = ("--where", declared()["tls_advice"].shown_where)
+    rows = run("advice", *where, "--store", demo[0], "--csv").stdout.count("\n") - 1
+    monkeypatch.setattr(output_options, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("PAGER", "")
+    first, every = (run("advice", "--store", demo[0], *words) for words in ((), ("--all-rows",)))
+    headings = re.findall(r"^(.*): (\d+) rows?(?:, the first (\d+))?$", first.stdout, re.MULTILINE)
+    assert {heading for heading, _, _ in headings} <= {e.heading for e in declared()["tls_advice"].sections}
+    assert sum(int(count) for _, count, _ in headings) == rows
+    assert any(shown for _, _, shown in headings)
+    assert "first rows of the sections; --all-rows shows all" in first.stderr
+    assert "the first" not in every.stdout
+    assert every.stdout.count("\n") > first.stdout.count("\n")
 
 
 def test_lists_have_names(run: Run, demo: tuple[Path, Result]) -> None:

@@ -26,8 +26,10 @@ from zscope.app.cli.store_option import (
     note_missing_zones,
     open_session,
     prepare_metric,
+    query_table,
     store_option,
 )
+from zscope.pipelines.quantities import counted
 from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -185,22 +187,47 @@ def _print_rows(
     check_condition(session, metric, selection.where)
     prepare_metric(session, metric.name, selection, settings)
     least_pct = _least_covered_pct(session)
-    result = session.run(query)
-    assert result is not None, "a query returns rows"
-    batches = _IncompleteRows(result.batches, least_pct)
+    parts = [*(_sections if output.on_screen and metric.sections else _whole)(session, metric, query, output)]
+    names = parts[0].schema.names if parts else []
     measures = {column.name for column in (*metric.measures, *metric.derived)}
-    keys = [name for name in result.schema.names if name not in measures] if metric.combinable else [*by]
-    units = {column.name: column.unit for column in metric.view_columns if column.unit}
-    essential = tuple(dict.fromkeys([*keys, *metric.answer]))
-    rows = Rows(result.schema, batches, essential, metric.notes, units)
-    output.write(rows)
-    if not rows.count:
+    keys = [name for name in names if name not in measures] if metric.combinable else [*by]
+    counted_rows = []
+    for part in parts:
+        part.essential = tuple(dict.fromkeys([*keys, *metric.answer]))
+        part.notes = metric.notes
+        part.units = {column.name: column.unit for column in metric.view_columns if column.unit}
+        part.batches = batches = _IncompleteRows(part.batches, least_pct)
+        counted_rows.append(batches)
+    output.write_all(parts)
+    count = sum(part.count for part in parts)
+    if not count:
         click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
-    batches.note(rows.count)
+    _note_incomplete(sum(each.count for each in counted_rows), count, least_pct)
     note_missing_zones(session, metric.name, systems=selection.systems)
     note_left_out_hours(session, metric.name, systems=selection.systems)
-    if metric.both_ends and rows.count and "system" not in keys:
+    if metric.both_ends and count and "system" not in keys:
         note_both_ends(session, selection.systems)
+
+
+def _whole(session: Session, metric: Metric, query: str, output: Output) -> Iterator[Rows]:  # noqa: ARG001 - as _sections
+    result = session.run(query)
+    assert result is not None, "a query returns rows"
+    yield Rows(result.schema, result.batches)
+
+
+def _sections(session: Session, metric: Metric, query: str, output: Output) -> Iterator[Rows]:
+    """Yield the sections that have rows, each below its number of rows; without any, one of none."""
+    found = [
+        (section, query_table(session, f"SELECT * FROM (\n{query}\n) WHERE {section.where}"))
+        for section in metric.sections
+    ]
+    for section, table in [each for each in found if each[1].num_rows] or found[:1]:
+        rows = Rows.of(table)
+        rows.first = section.first
+        rows.heading = f"{section.heading}: {counted(table.num_rows, 'row')}"
+        if table.num_rows > section.first and not output.all_rows:
+            rows.heading += f", the first {section.first}"
+        yield rows
 
 
 def _metric(name: str) -> Metric:
@@ -292,12 +319,13 @@ class _IncompleteRows:
                 self.count += pc.sum(pc.less(batch[_COVERED], self._least_pct)).as_py() or 0
             yield batch
 
-    def note(self, rows: int) -> None:
-        """Print a note about the incomplete ones of so many rows."""
-        if self.count:
-            verb = "is" if rows == 1 else "are"
-            click.echo(
-                f"note: {self.count:,} of {rows:,} rows {verb} of days of which the data cover less than "
-                f"{self._least_pct:g} % ({_COVERED}); zscope coverage shows what is missing",
-                err=True,
-            )
+
+def _note_incomplete(incomplete: int, rows: int, least_pct: float) -> None:
+    """Print a note about the incomplete ones of so many rows."""
+    if incomplete:
+        verb = "is" if rows == 1 else "are"
+        click.echo(
+            f"note: {incomplete:,} of {rows:,} rows {verb} of days of which the data cover less than "
+            f"{least_pct:g} % ({_COVERED}); zscope coverage shows what is missing",
+            err=True,
+        )

@@ -26,6 +26,10 @@ class Rows:
     """Columns with reasons, which a terminal writes below the rows of an answer."""
     units: Mapping[str, str] = field(default_factory=dict)
     """Units of columns whose names do not say them."""
+    heading: str = ""
+    """What a terminal writes above the rows, if they are one of several sections."""
+    first: int | None = None
+    """How many rows a terminal shows of a section unless all are wanted."""
     count: int = field(default=0, init=False)
     """Rows read so far."""
 

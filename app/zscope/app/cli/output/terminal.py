@@ -67,8 +67,15 @@ class Screen:
 
 
 def screen(rows: Rows, *, width: int, raw: bool, all_rows: bool, all_columns: bool = False) -> Screen:
-    """Return the table or the records for a terminal of this width."""
-    table, more = _first_rows(rows, None if all_rows else FIRST_ROWS)
+    """Return the table or the records for a terminal of this width, below the heading of a section."""
+    shown = _laid_out(rows, width=width, raw=raw, all_rows=all_rows, all_columns=all_columns)
+    if rows.heading:
+        shown.lines = [*_folded(rows.heading, width), "", *shown.lines]
+    return shown
+
+
+def _laid_out(rows: Rows, *, width: int, raw: bool, all_rows: bool, all_columns: bool) -> Screen:
+    table, more = _first_rows(rows, None if all_rows else rows.first or FIRST_ROWS)
     if raw or all_columns or not rows.essential:
         columns, notes = plain_columns(table, rows, raw=raw), Notes()
         if _needed(columns) <= width:
@@ -343,5 +350,6 @@ def notes(shown: Iterable[Screen]) -> list[str]:
         text = f"{columns} ({some}): --all-columns shows all, -o FILE writes all"
         texts += _folded(text, each.width)
     if any(each.more_rows for each in every):
-        texts.append(f"first {FIRST_ROWS} rows; --all-rows shows all, -o FILE writes all")
+        shown_rows = "first rows of the sections" if len(every) > 1 else f"first {FIRST_ROWS} rows"
+        texts.append(f"{shown_rows}; --all-rows shows all, -o FILE writes all")
     return texts
