@@ -30,6 +30,7 @@ from zscope.pipelines.metrics.query_options import (
     condition_check,
     day_or_moment,
     grouping,
+    like_metric,
     selected,
     set_statement,
     wrong_condition,
@@ -345,7 +346,7 @@ class Store:
 def _check_metric(name: str) -> None:
     # A step of other metrics is no answer to a question, and is not suggested; whoever knows it can have it.
     if name not in declared():
-        hint = suggestion(name, metric_names(), "the attribute `metrics` of the store has all")
+        hint = like_metric(name, "the attribute `metrics` of the store has all")
         raise UnknownTableError(f"there is no metric {name!r}; {hint}")
 
 

@@ -23,7 +23,7 @@ def metrics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 def groupings(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """Complete the last of the columns of --by."""
     from zscope.pipelines.metrics import declared
-    from zscope.pipelines.metrics.metric_statements import LOCAL_SPANS, UTC_SPANS
+    from zscope.pipelines.metrics.metric_statements import HOUR_LOCAL, LOCAL_SPANS, UTC_SPANS
 
     metric = declared().get(_metric(ctx))
     if metric is None:
@@ -31,7 +31,9 @@ def groupings(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     if not metric.combinable:
         return _last_of_list([*metric.rows_by, *(LOCAL_SPANS if metric.in_time else ())], incomplete)
     spans = (*LOCAL_SPANS, *UTC_SPANS) if metric.clock else ()
-    return _last_of_list([*(column.name for column in metric.dimensions), *spans, "all"], incomplete)
+    hours = [column.name for column in metric.measures if column.name == HOUR_LOCAL]
+    names = [*(column.name for column in metric.dimensions), *hours, *spans, "all"]
+    return _last_of_list(names, incomplete)
 
 
 def parameters(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from zscope.pipelines.written_days import DaysPeriod
 
 
+_MOST_VALUES = 40
+"""A column with more values has names of users, which a message does not list."""
 Command = TypeVar("Command", bound=Callable[..., object])
 
 
@@ -105,15 +107,27 @@ def check_condition(session: Session, metric: Metric, where: str) -> None:
         raise NothingDoneError(f"--{query_options.wrong_condition(metric, where, error)}") from error
 
 
-def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
+def metric_query(metric: Metric, by: Sequence[str] | None, selection: MetricSelection) -> str:
+    """Return the statement of a metric; raise an error for a grouping or selection that it does not have."""
+    from zscope.pipelines.metrics import MetricQueryError, statement
+
+    try:
+        return statement(metric, by, selection)
+    except MetricQueryError as error:
+        raise NothingDoneError(str(error)) from error
+
+
+def why_no_rows(session: Session, metric: Metric, selection: MetricSelection) -> str:
     """Explain a result without rows: the options, missing inputs, or empty tables that it needs."""
-    from zscope.pipelines.metrics import declared, needed, statement
+    from zscope.pipelines.metrics import MetricSelection, declared, needed, statement
     from zscope.pipelines.store.parquet_files import data_tables
     from zscope.schemas.catalogue_schemas import FILES
     from zscope.schemas.questions import questions
 
+    narrowed = selection != MetricSelection()
     if narrowed and query_table(session, f"SELECT 1 FROM ({statement(metric)}) LIMIT 1").num_rows:
-        return "no rows match; there are some without --from, --to, --system and --where"
+        wrong = _values_without_rows(session, metric, selection.where)
+        return wrong or "no rows match; there are some without --from, --to, --system and --where"
     tables = [table for table in needed(metric.name) if table not in declared()]
     records = [table for table in tables if table in data_tables()]
     queries = (f"SELECT '{table}' AS name WHERE NOT EXISTS (FROM {FILES}.{table})" for table in records)
@@ -132,6 +146,24 @@ def why_no_rows(session: Session, metric: Metric, *, narrowed: bool) -> str:
     elif empty:
         parts.append(f"the store has no rows in {', '.join(empty)}")
     return "; ".join(parts)
+
+
+def _values_without_rows(session: Session, metric: Metric, where: str) -> str:
+    """Name the values of a condition that their column does not have, and the values that it has."""
+    from zscope.pipelines.metrics import statement
+    from zscope.pipelines.metrics.query_options import compared_texts
+    from zscope.schemas.suggestions import with_suggestion
+
+    problems = []
+    for column, values in compared_texts(metric, where).items():
+        by = [column] if column in {each.name for each in metric.dimensions} and metric.combinable else None
+        rows = f"SELECT DISTINCT {column} AS v FROM ({statement(metric, by)}) WHERE v IS NOT NULL"
+        query = f"{rows} ORDER BY v LIMIT {_MOST_VALUES + 1}"
+        known = query_table(session, query)["v"].to_pylist()
+        if wrong := [value for value in values if value not in known and len(known) <= _MOST_VALUES]:
+            has = f"no rows: {column} has no value {wrong[0]!r}; it has: {', '.join(known)}"
+            problems.append(with_suggestion(has, wrong[0], known))
+    return "; ".join(problems)
 
 
 def set_statement(metric: Metric, text: str) -> str:

@@ -34,6 +34,8 @@ They are in hours: with days, DuckDB takes a hundred times as long.
 """
 LOCAL_SPANS = ("day", "week")
 """The same on the local clock of the system of a row, as columns of type DATE."""
+HOUR_LOCAL = "hour_local"
+"""The local hour of rows with a measure of this name; they can be grouped by it, too."""
 _DAY = "day"
 _SYSTEM = "system"
 _LOCAL_DAY = "local_day"
@@ -164,7 +166,8 @@ def _combined_rows(metric: Metric, keys: Sequence[str], finest: str, where: str 
 
     A condition selects from the groups.
     """
-    grouped = [_key(metric, key) for key in keys] + [_combined(column) for column in metric.measures]
+    measures = [column for column in metric.measures if column.name not in keys]
+    grouped = [_key(metric, key) for key in keys] + [_combined(column) for column in measures]
     group = f"\nGROUP BY {', '.join(str(n + 1) for n in range(len(keys)))}" if keys else ""
     combined = f"SELECT\n{indent(_listed(grouped), '    ')}\nFROM {finest}{group}"
     derived = [f"CAST({column.source} AS {column.type}) AS {column.name}" for column in metric.derived]
@@ -316,7 +319,8 @@ def _with_apart_columns(metric: Metric, by: Sequence[str]) -> tuple[str, ...]:
 
 
 def _key(metric: Metric, key: str) -> str:
-    if key in {column.name for column in metric.dimensions}:
+    hours = [column.name for column in metric.measures if column.name == HOUR_LOCAL]
+    if key in {*hours, *(column.name for column in metric.dimensions)}:
         return key
     if key in UTC_SPANS and metric.clock:
         # Not date_trunc: that follows the time zone of the session.
@@ -326,7 +330,7 @@ def _key(metric: Metric, key: str) -> str:
         return f"{day} AS {key}" if key == _DAY else f"{_monday_of(day)} AS {key}"
     spans = LOCAL_SPANS if metric.clock or _has_local_day(metric) else ()
     spans = (*spans, *UTC_SPANS) if metric.clock else spans
-    names = list(dict.fromkeys([*(column.name for column in metric.dimensions), *spans]))
+    names = list(dict.fromkeys([*(column.name for column in metric.dimensions), *hours, *spans]))
     message = f"{metric.name} has no {key!r} to group by; there is: {', '.join(names)}"
     raise MetricQueryError(with_suggestion(message, key, names))
 

@@ -5,10 +5,11 @@ DuckDB would report most mistakes in them too, but in terms of a statement that 
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
-from zscope.pipelines.metrics import declared, settable
+from zscope.pipelines.metrics import declared, metric_names, settable
 from zscope.pipelines.metrics.metric_statements import (
     LOCAL_SPANS,
     MetricQueryError,
@@ -17,7 +18,7 @@ from zscope.pipelines.metrics.metric_statements import (
 )
 from zscope.pipelines.written_days import parse_day
 from zscope.schemas.sql_text import literal
-from zscope.schemas.suggestions import with_suggestion
+from zscope.schemas.suggestions import suggestion, with_suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -121,6 +122,37 @@ def answering(metric: Metric, by: Sequence[str] | None, *days: date | None) -> M
     """
     by_time = any(days) if by is None else not {*LOCAL_SPANS}.isdisjoint(by)
     return declared()[metric.in_time] if metric.in_time and by_time else metric
+
+
+def like_metric(name: str, otherwise: str) -> str:
+    """Return a question with the metrics whose title has all words of a name, or else with similar names.
+
+    >>> like_metric("tls_cost", ""), like_metric("handshake_mx", "")
+    ('did you mean tls_price?', 'did you mean handshake_mix?')
+    """
+    words = {*name.lower().split("_")}
+    titled = [each for each in metric_names() if {*declared()[each].title.lower().split()} >= words]
+    if len(words) > 1 and titled:
+        return f"did you mean {min(titled, key=lambda each: len(declared()[each].title))}?"
+    return suggestion(name, metric_names(), otherwise)
+
+
+def compared_texts(metric: Metric, where: str) -> dict[str, list[str]]:
+    """Return the texts that a condition compares text columns with, by column.
+
+    >>> compared_texts(declared()["tls_price"], "shared_by = 'jobs' AND part IN ('TLS', 'bulk')")
+    {'shared_by': ['jobs'], 'part': ['TLS', 'bulk']}
+    """
+    texts = {column.name for column in metric.columns if column.type == "VARCHAR"}
+    found: dict[str, list[str]] = {}
+    for column, one, several in _COMPARED.findall(where):
+        if column in texts:
+            found.setdefault(column, []).extend(_QUOTED.findall(one or several))
+    return found
+
+
+_QUOTED = re.compile(r"'([^']*)'")
+_COMPARED = re.compile(r"\b(\w+)\s*(?:=\s*('[^']*')|IN\s*\(([^()]*)\))", re.IGNORECASE)
 
 
 def check_systems(systems: Sequence[str], known: Sequence[str]) -> None:

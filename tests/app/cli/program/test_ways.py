@@ -33,6 +33,7 @@ TABLE = "smf119_zert_detail"
         (["metrics", "handshake_mix", "--by", "sytem"], "did you mean system?"),
         (["metrics", "tls_price", "--set", "price_per_mus=1"], "did you mean price_per_msu?"),
         (["metrics", "handshake_mx"], "did you mean handshake_mix"),
+        (["metrics", "tls_cost"], "did you mean tls_price?"),
         (["metrics", "handshake_mix", "--systm", "A"], "--system"),
         (["decode", "x", "--table", TABLE.upper()], f"did you mean {TABLE}?"),
         (["decode", "x", "--table", TABLE, "-c", "job_nam"], "did you mean job_name"),

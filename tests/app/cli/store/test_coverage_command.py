@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.dumps import records_in
 from tests.sample_stores import SAMPLE
 
 from zscope.app.cli.commands.coverage import strips
+from zscope.app.cli.output import output_options
 from zscope.parsers import read
 from zscope.parsers.smf.record_writer import as_stream, encode_without_triplets
 from zscope.pipelines.ingest import IngestOptions, ingest, row_selection
@@ -102,6 +104,34 @@ def test_the_rows_are_days_with_their_hours(run: Run, with_loss: Path) -> None:
     assert day["loss"].startswith("SMF lost 1,570 records")
     assert "why" not in day
     assert rows["30", str(DAY)]["state"] == "not recorded"
+
+
+def test_the_missing_hours_are_listed(run: Run, with_loss: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = ("--system", "SYSA", "--store", with_loss)
+    lost = run(
+        "coverage", "--by", "hour_local", "--where", "source = '119-11' AND state = 'lost'", *chosen, "--json"
+    )
+    rows = json.loads(lost.stdout)
+    assert [row["hour_local"][:13] for row in rows] == [f"{DAY}T{hour}" for hour in (10, 11, 12)]
+    assert {(row["source"], row["why"]) for row in rows} == {
+        ("119-11", "SMF lost 1,570 records of all types")
+    }
+    assert "rows by system, source, hour_local with source = '119-11' AND state = 'lost'" in lost.stderr
+    days = run("coverage", "--where", "source = '119-11' AND state = 'lost'", *chosen, "--json")
+    assert json.loads(days.stdout) == []
+    assert "rows by system, source, day with" in days.stderr
+    wrong = run("coverage", "--where", "state = 'loss'", *chosen)
+    assert "state has no value 'loss'; it has: complete, " in wrong.stderr
+    assert "did you mean lost?" in wrong.stderr
+    refused = run("coverage", "--by", "hour", *chosen)
+    assert (refused.exit_code, refused.stdout) == (12, "")
+    assert "there is: system, source, day, hour_utc, hour_local" in refused.stderr
+    monkeypatch.setattr(output_options, "is_terminal", lambda: True)
+    command = shlex.split(
+        run("coverage", *chosen).stderr.splitlines()[-1].removesuffix(" lists the missing hours")
+    )
+    listed = run(*command[1:], *chosen, "--format", "json")
+    assert {row["hour_local"] for row in rows} <= {row["hour_local"] for row in json.loads(listed.stdout)}
 
 
 def test_the_generated_loss_has_its_reason(run: Run, tmp_path: Path) -> None:

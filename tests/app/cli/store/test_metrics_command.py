@@ -290,6 +290,23 @@ def test_invalid_options_are_refused(ask: Ask, arguments: list[str], problem: st
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("metric", "where", "problem"),
+    [
+        ("tls_price", "shared_by = 'conections'", "shared_by has no value 'conections'; it has: "),
+        ("tls_price", "part IN ('TLS13')", "part has no value 'TLS13'; it has: TLS, bulk data, "),
+        ("handshake_mix", "system = 'SRV'", "system has no value 'SRV'; it has: CLI2; did you mean"),
+        ("handshake_mix", "system = 'CLI2' AND handshakes < 0", "no rows match; there are some without"),
+    ],
+)
+def test_a_value_that_a_column_does_not_have_is_named_with_those_it_has(
+    ask: Ask, metric: str, where: str, problem: str
+) -> None:
+    result = ask(metric, "--where", where)
+    assert result.exit_code == 0
+    assert problem in result.stderr
+
+
 @pytest.mark.deep
 def test_a_result_without_times_in_utc_has_a_note_with_the_option(run: Run, tmp_path: Path) -> None:
     store = tmp_path / "unzoned"

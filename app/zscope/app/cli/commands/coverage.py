@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from zscope.app.cli.metric_options import check_systems, period_options, selected, why_no_rows
+from zscope.app.cli import completion
+from zscope.app.cli.metric_options import (
+    check_condition,
+    check_systems,
+    metric_query,
+    period_options,
+    selected,
+    why_no_rows,
+)
 from zscope.app.cli.output import Output, Rows, row_options
 from zscope.app.cli.store_option import (
     note_missing_zones,
@@ -32,45 +40,75 @@ LEGEND = "# complete   + partial   x lost   ? not known   - not recorded   (blan
 _NAME_WIDTH = len("119-1/2") + 2
 _SHARE_WIDTH = len("  0.688 % of 2,232 hours")
 _LEAST_DAYS = 10
+_HOURS = {"hour_local", "hour_utc"}
 ESSENTIAL = ("system", "source", "day", "state", "covered_pct", "hours", "loss")
 
 
+LISTS_HOURS = "zscope coverage --by hour_local --where \"state IN ('lost', 'partial')\""
+
+
 @click.command()
+@click.option(
+    "--by", metavar="COLUMN,...", shell_complete=completion.groupings,
+    help="Print rows of each system and source by these columns instead of days: hour_local, hour_utc, week.",
+)  # fmt: skip
+@click.option(
+    "--where", metavar="SQL", default="",
+    help="Print the rows of days, or of --by, that match an SQL condition, such as \"state = 'lost'\".",
+)  # fmt: skip
 @period_options
 @store_option
 @row_options
 def command(
-    *, begin: date | None, end: date | None, systems: tuple[str, ...], store: Path, output: Output
+    *,
+    by: str | None,
+    where: str,
+    begin: date | None,
+    end: date | None,
+    systems: tuple[str, ...],
+    store: Path,
+    output: Output,
 ) -> None:
     """Print what the data cover: a strip of days for each system and source, with a sentence.
 
     A day of a strip is complete, partial, lost, not known or not recorded; days are those of the clock of the
-    system. Files and other formats have a row for each day, with the hours and the reason of a loss. The rows
-    of the metric coverage are hours.
+    system. Files and other formats have a row for each day, with the hours and the reason of a loss. --by
+    hour_local prints hours instead; with --where, those that are missing.
 
     \b
     Examples:
       zscope coverage
       zscope coverage --system SYSA --from 2026-03-02
       zscope coverage --json
-      zscope metrics coverage --where "state = 'lost'"
+      zscope coverage --by hour_local --where "state IN ('lost', 'partial')"
     """
-    from zscope.pipelines.metrics import MetricSelection, declared, statement
+    from zscope.pipelines.metrics import declared
+    from zscope.pipelines.metrics.query_options import grouping
 
     metric = declared()[METRIC]
-    selection = selected(systems, begin, end)
+    selection = selected(systems, begin, end, where)
+    keys = list(dict.fromkeys([*BY[:2], *(grouping(by) or BY)]))
     with open_session(store) as session:
         check_systems(session, systems)
+        check_condition(session, metric, where)
+        query = metric_query(metric, keys, selection)
         prepare_metric(session, METRIC, selection)
-        # What shows the state differs from hour to hour, so days have the reason of a loss alone.
-        rows = query_table(session, statement(metric, BY, selection)).drop_columns("why")
+        rows = query_table(session, query)
+        if _HOURS.isdisjoint(keys):
+            # What shows the state differs from hour to hour, so days have the reason of a loss alone.
+            rows = rows.drop_columns("why")
         if not rows.num_rows:
-            click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
+            click.echo(why_no_rows(session, metric, selection), err=True)
         note_missing_zones(session, METRIC, systems=systems)
-    if output.on_screen:
-        click.echo("\n".join(strips(rows.to_pylist(), shutil.get_terminal_size().columns)))
+    if where:
+        click.echo(f"rows by {', '.join(keys)} with {where}", err=True)
+    if output.on_screen and not (by or where):
+        days = rows.to_pylist()
+        click.echo("\n".join(strips(days, shutil.get_terminal_size().columns)))
+        if any(row["loss"] for row in days):
+            click.echo(f"{LISTS_HOURS} lists the missing hours", err=True)
         return
-    output.write(Rows.of(rows, ESSENTIAL))
+    output.write(Rows.of(rows, tuple(dict.fromkeys([*keys, *ESSENTIAL[3:]]))))
 
 
 def strips(rows: Iterable[dict[str, Any]], width: int) -> list[str]:

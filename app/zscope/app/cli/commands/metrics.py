@@ -13,6 +13,7 @@ from zscope.app.cli.metric_options import (
     check_condition,
     check_systems,
     count_runs_statement,
+    metric_query,
     period_options,
     runs_option,
     selected,
@@ -30,7 +31,6 @@ from zscope.app.cli.store_option import (
     store_option,
 )
 from zscope.pipelines.quantities import counted
-from zscope.schemas.suggestions import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -140,21 +140,12 @@ def command(  # noqa: PLR0913 - one argument for each option
         if metric.name != name:
             click.echo(f"rows of {metric.name}, which has the days of {name}", err=True)
         if output.on_screen and not show_sql:
-            if keys is None and metric.shown_by:
-                keys = list(metric.shown_by)
-                click.echo(
-                    f"grouped by {', '.join(keys)}; --by COLUMN,... groups by others, "
-                    "and -o FILE writes all rows and columns",
-                    err=True,
-                )
-            if not where and metric.shown_where and not (keys and metric.rows_by):
-                where = metric.shown_where
-                click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
+            keys, where = _shown(metric, keys, where)
         selection = selected(systems, begin, end, where)
         statements = [set_statement(metric, text) for text in settings]
         if with_runs:
             statements.append(count_runs_statement(metric))
-        query = _query(metric, keys, selection)
+        query = metric_query(metric, keys, selection)
         if show_sql:
             texts = [*statements, *prepared(metric, selection), query]
             click.echo("".join(f"{text};\n\n" for text in texts), nl=False)
@@ -163,13 +154,27 @@ def command(  # noqa: PLR0913 - one argument for each option
             _print_rows(opened, metric, query, selection, statements, output, keys or ())
 
 
-def _query(metric: Metric, by: Sequence[str] | None, selection: MetricSelection) -> str:
-    from zscope.pipelines.metrics import MetricQueryError, statement
+def _shown(metric: Metric, by: list[str] | None, where: str) -> tuple[list[str] | None, str]:
+    """Return by and where of the rows that a terminal shows, and print what the user did not choose."""
+    from zscope.pipelines.metrics.metric_statements import names_calculated
 
-    try:
-        return statement(metric, by, selection)
-    except MetricQueryError as error:
-        raise NothingDoneError(str(error)) from error
+    if by is None and metric.shown_by:
+        by = list(metric.shown_by)
+        click.echo(
+            f"grouped by {', '.join(by)}; --by COLUMN,... groups by others, "
+            "and -o FILE writes all rows and columns",
+            err=True,
+        )
+        if names_calculated(metric, where):
+            click.echo(
+                f"--where {where} names a calculated column, so it selects from these combined rows; "
+                f"--by {','.join(metric.grain)} selects from the finest rows",
+                err=True,
+            )
+    if not where and metric.shown_where and not (by and metric.rows_by):
+        where = metric.shown_where
+        click.echo(f'rows with {where}; --where SQL selects others, "--where true" all', err=True)
+    return by, where
 
 
 def _print_rows(
@@ -181,8 +186,6 @@ def _print_rows(
     output: Output,
     by: Sequence[str],
 ) -> None:
-    from zscope.pipelines.metrics import MetricSelection
-
     check_systems(session, selection.systems)
     check_condition(session, metric, selection.where)
     prepare_metric(session, metric.name, selection, settings)
@@ -201,7 +204,7 @@ def _print_rows(
     output.write_all(parts)
     count = sum(part.count for part in parts)
     if not count:
-        click.echo(why_no_rows(session, metric, narrowed=selection != MetricSelection()), err=True)
+        click.echo(why_no_rows(session, metric, selection), err=True)
     _note_incomplete(sum(each.count for each in counted_rows), count, least_pct)
     note_missing_zones(session, metric.name, systems=selection.systems)
     note_left_out_hours(session, metric.name, systems=selection.systems)
@@ -231,12 +234,14 @@ def _sections(session: Session, metric: Metric, query: str, output: Output) -> I
 
 
 def _metric(name: str) -> Metric:
-    from zscope.pipelines.metrics import declared, metric_names
+    from zscope.pipelines.metrics import declared
+    from zscope.pipelines.metrics.query_options import like_metric
 
     if name in declared():
         return declared()[name]
-    hint = suggestion(name, metric_names(), "zscope metrics lists all metrics")
-    raise NothingDoneError(f"there is no metric {name}; {hint}")
+    raise NothingDoneError(
+        f"there is no metric {name}; {like_metric(name, 'zscope metrics lists all metrics')}"
+    )
 
 
 def _list() -> Rows:
