@@ -106,7 +106,7 @@ def _check_price(row: Row, evidence: Sequence[Row]) -> None:
 
 def _check_saving(row: Row, evidence: Sequence[Row]) -> None:
     first = evidence[0]
-    assert _advice_order(first) == max(map(_advice_order, evidence))
+    assert advice_order(first) == max(map(advice_order, evidence))
     assert [row["value"], row["low"], row["high"]] == [
         first[f"saving_{end}s_per_day"] for end in ("", "low_", "high_")
     ]
@@ -116,11 +116,12 @@ def _check_saving(row: Row, evidence: Sequence[Row]) -> None:
     assert all(str(first[name]) in row["sentence"] for name in named if first[name])
 
 
-def _advice_order(advice: Row) -> tuple[bool, bool, bool, bool, float]:
-    """What saves at least 1 % of all that TLS costs and of its system, then what is seen and certain."""
+def advice_order(advice: Row) -> tuple[bool, bool, bool, bool, bool, float]:
+    """What saves at least 1 % of all that TLS costs and of its system, then settings, then what is seen."""
     is_large = [advice[name] is None or advice[name] >= 1 for name in ("all_cost_pct", "cost_pct")]
     is_certain = advice["status"] == "estimate"
-    return is_large[0], is_large[1], advice["is_seen"], is_certain, advice["upper_s_per_day"]
+    kind = advice["names_setting"], advice["is_seen"], is_certain
+    return is_large[0], is_large[1], *kind, advice["upper_s_per_day"]
 
 
 def _check_exposure(row: Row, evidence: Sequence[Row]) -> None:
@@ -214,14 +215,17 @@ _CHECKS = {
 def check_part(part: Sequence[Row], whole: Sequence[Row]) -> None:
     """What filters choose is never more than there is without them."""
     assert _largest(part, "price", "high") <= _largest(whole, "price", "high")
-    if _is_seen(part) == _is_seen(whole):
+    if _advice_kind(part) == _advice_kind(whole):
         assert _largest(part, "saving", "high") <= _largest(whole, "saving", "high")
     assert sum(map(_counted, part)) <= sum(map(_counted, whole))
 
 
-def _is_seen(said: Sequence[Row]) -> bool:
-    """Whether the largest saving is one of which the data show the setting: such savings come first."""
-    return any("of those whose setting or cause is in the data" in row["sentence"] for row in said)
+def _advice_kind(said: Sequence[Row]) -> tuple[bool, ...]:
+    """Whether the largest saving names a setting, and whether the data show it: such savings come first."""
+    return tuple(
+        any(words in row["sentence"] for row in said if row["subject"] == "saving")
+        for words in ("that name a setting", "whose setting or cause is in the data")
+    )
 
 
 def _largest(said: Sequence[Row], subject: str, column: str) -> float:

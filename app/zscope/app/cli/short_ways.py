@@ -25,7 +25,7 @@ class ShortWay(NamedTuple):
     """More examples."""
 
 
-_NO_TIME = frozenset({"by", "begin", "end", "price_per_msu"})
+_NO_TIME = frozenset({"by", "begin", "end"})
 SHORT_WAYS = {
     "price": ShortWay(
         "tls_price",
@@ -43,15 +43,15 @@ SHORT_WAYS = {
         "tls_advice",
         "Print what a change of the AT-TLS policy would save, with range and status.",
         "A saving is CPU seconds on a mean day of the last seven days with zERT details. First come changes "
-        "of which the data show the setting or the cause (is_seen), of these the savings with a narrow range "
-        "(status estimate), then changes that may have been made already; last what saves less than 1 % of "
-        "the TLS CPU cost, and what the data are not enough for. Never add savings: changes overlap.",
+        "that name a setting (names_setting), of these the ones of which the data show it (is_seen), then "
+        "changes of clients and applications, and what may have been made already; last what saves less than "
+        "1 % of the TLS CPU cost, and what the data are not enough for. Never add savings: changes overlap.",
         without=_NO_TIME,
     ),
     "certificates": ShortWay(
         "certificate_inventory",
         "Print the certificates that were seen, with their end and who uses them.",
-        without=_NO_TIME | {"systems", "with_runs"},
+        without=_NO_TIME | {"systems", "with_runs", "price_per_msu"},
     ),
 }
 """The commands, each with its metric."""

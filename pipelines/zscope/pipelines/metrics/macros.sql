@@ -514,14 +514,20 @@ CREATE OR REPLACE MACRO least_advice_hours() AS 8;
 CREATE OR REPLACE MACRO least_worth_pct() AS 1;
 CREATE OR REPLACE MACRO is_worth_making(cost_pct) AS coalesce(cost_pct, 100) >= least_worth_pct();
 
+-- Whether a change names a setting to change: a parameter of the policy, or another setting that the data show to be wrong.
+CREATE OR REPLACE MACRO names_setting(setting_statement, setting_parameter, is_seen) AS
+    setting_parameter IS NOT NULL OR (setting_statement IS NOT NULL AND is_seen);
+
 -- The group of a change in tls_advice, of which the smallest comes first. Last are changes that the data are not enough for,
 -- before them those without a known saving, those that are not worth making on all systems, then on their own. In each of
--- these, changes of which the data show the setting or the cause come first, of these those with a narrow range.
-CREATE OR REPLACE MACRO advice_group(status, saving_s, all_cost_pct, cost_pct, is_seen) AS
-    if(status = 'not enough data', 32, 0)
-    + if(saving_s > 0, 0, 16)
-    + if(is_worth_making(all_cost_pct), 0, 8)
-    + if(is_worth_making(cost_pct), 0, 4)
+-- these, changes that name a setting come first, of these those of which the data show the setting or the cause, then those
+-- with a narrow range.
+CREATE OR REPLACE MACRO advice_group(status, saving_s, all_cost_pct, cost_pct, names_setting, is_seen) AS
+    if(status = 'not enough data', 64, 0)
+    + if(saving_s > 0, 0, 32)
+    + if(is_worth_making(all_cost_pct), 0, 16)
+    + if(is_worth_making(cost_pct), 0, 8)
+    + if(names_setting, 0, 4)
     + if(is_seen, 0, 2)
     + if(status = 'estimate', 0, 1);
 

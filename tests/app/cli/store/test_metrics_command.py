@@ -295,7 +295,7 @@ def test_invalid_options_are_refused(ask: Ask, arguments: list[str], problem: st
     [
         ("tls_price", "shared_by = 'conections'", "shared_by has no value 'conections'; it has: "),
         ("tls_price", "part IN ('TLS13')", "part has no value 'TLS13'; it has: TLS, bulk data, "),
-        ("handshake_mix", "system = 'SRV'", "system has no value 'SRV'; it has: CLI2; did you mean"),
+        ("handshake_mix", "system = 'SRV'", "system has no value 'SRV'; it has: CLI2, SRV2; did you mean"),
         ("handshake_mix", "system = 'CLI2' AND handshakes < 0", "no rows match; there are some without"),
     ],
 )

@@ -49,8 +49,6 @@ SELECT
     system::VARCHAR AS system,
     day::DATE AS day,
     24::DOUBLE AS hours,
-    first_local::TIMESTAMP AS first_local,
-    last_local::TIMESTAMP AS last_local,
     least(coalesce(covered_hours, 0), 24)::DOUBLE AS covered_hours,
     handshakes::DOUBLE AS handshakes,
     full_handshakes::DOUBLE AS full_handshakes,
@@ -69,5 +67,7 @@ SELECT
         + most_cost(more_megabytes, low_megabyte_s, high_megabyte_s)
     )::DOUBLE AS high_measured_s,
     status::VARCHAR AS status_of_costs,
-    why::VARCHAR AS why_of_costs
+    why::VARCHAR AS why_of_costs,
+    first_local::TIMESTAMP AS first_local,
+    last_local::TIMESTAMP AS last_local
 FROM deviating

@@ -14,6 +14,8 @@
 -- All sources of a system have the same hours: those from its first evidence of any source to its last, which are records,
 -- intervals, or the files with them. Of days without any, only those between others that are less than a month apart.
 -- Displays of GSKSRVR count since a start that can be days before: hours that only they show are hours of no other source.
+-- Runs can be days before or after production, on a system that is down between them: outside of the time of production, only
+-- hours of runs and those with more than a minute of records count.
 
 WITH source_kind(source, of_connections, in_sequence) AS (
     VALUES
@@ -266,12 +268,32 @@ written_hour AS (
     GROUP BY system, hour_no
 ),
 
+-- The time from the first evidence of production to the last, of systems with runs. The hours beside those of a run are no
+-- production: the system is started before, and the last records are written after.
+production AS (
+    SELECT
+        e.system,
+        min(e.hour_no) AS first_hour,
+        max(e.hour_no) AS last_hour
+    FROM evidence AS e
+    SEMI JOIN run_hour AS s ON e.system = s.system
+    ANTI JOIN (
+        SELECT
+            system,
+            epoch_us(hour_utc) // 3600000000 + unnest([-1, 0, 1]) AS hour_no
+        FROM run_hour
+    ) AS r ON e.system = r.system AND e.hour_no = r.hour_no
+    WHERE e.source NOT IN ('7', 'GSKSRVR') AND e.minutes > 0
+    GROUP BY e.system
+),
+
 -- The hours from the first evidence of any source of a system to the last. The record of an interval is written just after
 -- it, so one minute of a file is none.
 hour AS MATERIALIZED (
     SELECT
         h.*,
         h.hour_no BETWEEN coalesce(p.first_of_records, p.first_hour) AND coalesce(p.last_of_records, p.last_hour)
+        AND (r.system IS NULL OR h.hour_no BETWEEN r.first_hour AND r.last_hour OR s.system IS NOT NULL OR e.has_records)
             AS is_of_records
     FROM hour_of_day AS h
     INNER JOIN (
@@ -288,6 +310,18 @@ hour AS MATERIALIZED (
         )
         GROUP BY system
     ) AS p ON h.system = p.system AND h.hour_no BETWEEN p.first_hour AND p.last_hour
+    LEFT JOIN production AS r ON h.system = r.system
+    LEFT JOIN run_hour AS s ON h.system = s.system AND h.hour_no = epoch_us(s.hour_utc) // 3600000000
+    LEFT JOIN (
+        SELECT
+            system,
+            hour_no,
+            bool_or(source <> 'GSKSRVR' AND bit_count(minutes) > 1) AS has_records,
+            bool_or(source = 'GSKSRVR') AS has_display
+        FROM evidence
+        GROUP BY system, hour_no
+    ) AS e ON h.system = e.system AND h.hour_no = e.hour_no
+    WHERE is_of_records OR e.has_display OR r.system IS NULL
 ),
 
 -- Whether a kind of records is in most hours of the files that have it at all, or in a quarter of the hours of most days:

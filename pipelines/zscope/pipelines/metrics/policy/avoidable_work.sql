@@ -84,6 +84,7 @@ SELECT
     NULL::VARCHAR AS statement,
     NULL::VARCHAR AS parameter,
     if(mean_high_us IS NULL, 'not enough data', 'conditional')::VARCHAR AS status,
+    client_network::VARCHAR AS client_network,
     per_day::DOUBLE AS handshakes_per_day,
     if(mean_high_us IS NULL, NULL, 0)::DOUBLE AS saving_low_s_per_day,
     (per_day * mean_high_us / 1e6)::DOUBLE AS saving_high_s_per_day,
@@ -108,6 +109,7 @@ SELECT
     NULL,
     NULL,
     NULL,
+    NULL,
     format('{}, most of {}', counted_text(connections, 'connection') || ' showed it', place)
 FROM long_key
 UNION ALL
@@ -118,6 +120,7 @@ SELECT
     'TTLSCipherParms',
     'V3CipherSuites',
     'conditional',
+    NULL,
     NULL,
     NULL,
     NULL,

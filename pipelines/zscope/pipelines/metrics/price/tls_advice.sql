@@ -154,6 +154,20 @@ resumed_more AS (
     WHERE bound > 0
 ),
 
+-- What TLS costs the systems, rules, ports and client networks.
+price AS MATERIALIZED (
+    SELECT
+        system,
+        shared_by,
+        rule_name,
+        server_port,
+        client_network,
+        cpu_s_per_day AS day_s,
+        high_cpu_s_per_day AS high_s
+    FROM tls_price
+    WHERE part = 'TLS' AND shared_by IN ('system', 'rule', 'port', 'client network') AND high_cpu_s_per_day IS NOT NULL
+),
+
 -- Changes of which only a published percentage is known: the share of the full handshakes that they concern, of the
 -- rule or port and of its system, the share of the cost of such a handshake that they save, and what others cost at
 -- least, as a share of what remains of it.
@@ -292,7 +306,8 @@ every_change AS (
         why AS reason,
         recommended,
         statement AS set_by,
-        parameter
+        parameter,
+        client_network
     FROM avoidable_work
 ),
 
@@ -314,6 +329,30 @@ statement AS (
     ) AS of_change (matched, statement, recommended, reference_ids)
 ),
 
+-- A change does not save more than TLS costs what it concerns: the costs of full and resumed handshakes have ends of their
+-- own, which are further apart than those of all handshakes together.
+bounded_change AS (
+    SELECT
+        e.* REPLACE (
+            if(e.saving > p.high_s, p.high_s, e.saving) AS saving,
+            if(e.saving_low > p.high_s, p.high_s, e.saving_low) AS saving_low,
+            if(e.saving_high > p.high_s, p.high_s, e.saving_high) AS saving_high,
+            CASE
+                WHEN e.saving_high > p.high_s
+                    THEN concat_ws('; ', e.reason, format('no more than TLS of the {} costs at most', p.shared_by))
+                ELSE e.reason
+            END AS reason
+        )
+    FROM every_change AS e
+    LEFT JOIN price AS p
+        ON
+            e.system = p.system
+            AND if(e.client_network IS NULL, e.shared_by, 'client network') = p.shared_by
+            AND e.rule_name IS NOT DISTINCT FROM p.rule_name
+            AND e.server_port IS NOT DISTINCT FROM p.server_port
+            AND e.client_network IS NOT DISTINCT FROM p.client_network
+),
+
 -- Without enough hours, the handshakes that a change concerns are not known.
 counted_change AS (
     SELECT
@@ -328,7 +367,7 @@ counted_change AS (
         e.affected_per_day IS NOT NULL AS has_handshakes,
         c.covered_hours,
         c.hours
-    FROM every_change AS e
+    FROM bounded_change AS e
     LEFT JOIN tls_use_covered AS c ON e.system = c.system,
         LATERAL (
             SELECT
@@ -353,9 +392,9 @@ tls_cost AS (
     FROM (
         SELECT
             system,
-            coalesce(day_s, high_day_s) AS day_s
-        FROM estimated_price
-        WHERE job_name IS NULL AND part = 'TLS' AND contradiction IS NULL
+            coalesce(day_s, high_s) AS day_s
+        FROM price
+        WHERE shared_by = 'system'
     )
 ),
 
@@ -464,6 +503,7 @@ SELECT
         WHEN e.parameter IS NULL OR e.parameter = 'V3CIPHERSUITES' THEN e.has_handshakes
         ELSE value_today IS NOT NULL
     END::BOOLEAN AS is_seen,
+    names_setting(coalesce(s.statement, e.set_by, e.limited_by.statement), e.parameter, is_seen)::BOOLEAN AS names_setting,
     'zERT detail' AS source,
     (100 * e.covered_hours / e.hours)::DOUBLE AS covered_pct
 FROM worded AS e
@@ -479,7 +519,7 @@ WHERE
     )
 WINDOW of_change AS (PARTITION BY e.system, e.shared_by, e.rule_name, e.server_port, e.change)
 ORDER BY
-    advice_group(e.rated, upper_s_per_day, all_cost_pct, cost_pct, is_seen),
+    advice_group(e.rated, upper_s_per_day, all_cost_pct, cost_pct, names_setting, is_seen),
     upper_s_per_day DESC NULLS LAST,
     e.system,
     e.shared_by,

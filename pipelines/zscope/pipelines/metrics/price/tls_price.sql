@@ -361,6 +361,32 @@ price AS (
     FROM added_up
 ),
 
+-- What the runs of a system measured for a connection with a full handshake, beside the estimate of a full handshake. The run of
+-- a connection contains its opening and closing, as the upper end of the estimate does.
+own_run AS (
+    SELECT
+        r.system,
+        format(
+            'own CRR runs with tag resumption=none measured {} us for a connection with a full handshake, and the estimate is {} '
+            || 'to {} us',
+            if(min(m.value) = max(m.value), '', number_text(min(m.value)) || ' to ') || number_text(max(m.value)),
+            number_text(any_value(f.low)),
+            number_text(any_value(f.high))
+        ) AS measured
+    FROM run_result AS m
+    INNER JOIN run AS r ON m.name = r.name AND m.role = r.role
+    INNER JOIN cost_estimate AS f ON r.system = f.system
+    WHERE
+        m.measure = 'cpu_per_tran'
+        AND m.workload_kind = 'CRR'
+        AND list_contains(r.tags, 'resumption=none')
+        AND f.item = 'full handshake'
+        AND f.unit = 'us'
+        AND f.high IS NOT NULL
+        AND m.value IS NOT NULL
+    GROUP BY r.system
+),
+
 -- Operations on the cryptographic cards of the system alone; records can also count those of the whole machine.
 card AS (
     SELECT
@@ -473,7 +499,8 @@ SELECT
         END
     )::VARCHAR AS sentence,
     CASE
-        WHEN p.condition IS NULL OR p.status = 'not enough data' THEN p.why
+        WHEN p.status = 'not enough data' THEN p.why
+        WHEN p.condition IS NULL THEN concat_ws('; ', p.why, if(p.shared_by = 'system' AND p.part = 'TLS', o.measured, NULL))
         ELSE concat_ws(
             '; ',
             concat(
@@ -504,6 +531,7 @@ FROM price AS p
 CROSS JOIN parameters AS a
 LEFT JOIN peak AS m ON p.system = m.system
 LEFT JOIN card AS k ON p.system = k.system
+LEFT JOIN own_run AS o ON p.system = o.system
 LEFT JOIN by_unit AS j
     ON
         p.system = j.system

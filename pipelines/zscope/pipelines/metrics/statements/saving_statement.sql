@@ -18,7 +18,7 @@ WITH saving AS (
     -- As the rows of tls_advice are sorted, so that the list behind the statement begins with it.
     QUALIFY row_number() OVER (
         ORDER BY
-            advice_group(a.status, a.upper_s_per_day, a.all_cost_pct, a.cost_pct, a.is_seen),
+            advice_group(a.status, a.upper_s_per_day, a.all_cost_pct, a.cost_pct, a.names_setting, a.is_seen),
             a.upper_s_per_day DESC, a.system, a.shared_by, a.rule_name, a.server_port, a.change, a.basis
     ) = 1
 ),
@@ -65,6 +65,7 @@ stated AS (
                     ', of those '
                     || nullif(concat_ws(
                         ' and ',
+                        if(names_setting, 'that name a setting', NULL),
                         if(is_seen, 'whose setting or cause is in the data', NULL),
                         if(status = 'estimate', 'whose saving has a narrow range', NULL)
                     ), ''),
