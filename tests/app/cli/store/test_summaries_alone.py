@@ -151,16 +151,14 @@ def test_the_sentence_has_the_counts_of_the_generator(run: Run, stores: Stores) 
     assert sentences["exposure"].startswith(f"{bare:,} of {whole:,} connections (")
     # The hours from the first record to the last count, not the two local days they are on.
     for subject in ("exposure", "old versions"):
-        assert re.search(
-            r" in zERT summaries from \S+ to \S+ \((\S+) of \1 h, 100\.0 %\) ", sentences[subject]
-        )
+        assert re.search(r" in zERT summaries from \S+ to \S+ \(100\.0 % of the hours\) ", sentences[subject])
     assert sentences["old versions"].startswith(f"{old:,} of {whole:,} connections (")
 
 
 def test_the_report_has_the_tables_of_the_summaries(run: Run, stores: Stores, tmp_path: Path) -> None:
     words = ("report", "-o", tmp_path / "report.html", "--appendix", tmp_path / "appendix.html")
     assert run(*words, "--store", stores.summaries).exit_code == 0
-    assert " h, 100.0 %)" in harmless((tmp_path / "report.html").read_bytes()).text
+    assert "(100.0 % of the hours)" in harmless((tmp_path / "report.html").read_bytes()).text
     report = harmless((tmp_path / "appendix.html").read_bytes())
 
     def cells(part: str, column: str) -> list[str]:

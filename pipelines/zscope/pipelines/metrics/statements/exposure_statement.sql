@@ -43,8 +43,6 @@ exposure AS (
         sum(p.exposed) AS exposed,
         100 * sum(p.exposed) / sum(p.connections) AS exposed_pct,
         100 * sum(p.covered_hours) / nullif(sum(p.hours), 0) AS covered_pct,
-        sum(p.covered_hours) AS covered_hours,
-        sum(p.hours) AS hours,
         arg_max(
             {'system': p.system, 'job_name': p.job_name, 'server_port': p.server_port, 'exposed': p.exposed},
             (p.exposed, p.system, p.job_name, p.server_port)
@@ -71,14 +69,7 @@ stated AS (
             ),
             format(' in {}', if(e.source = 'zERT detail', 'zERT details', 'zERT summaries')),
             ' ' || days_text(e.first_day, e.last_day),
-            CASE
-                WHEN e.covered_pct IS NULL THEN ' (of an unknown share of the hours)'
-                -- The rows of a day have equal parts of its hours, so those of a choice have fewer.
-                WHEN f.names <> [] THEN format(' ({} of the hours)', percent_text(e.covered_pct))
-                ELSE format(
-                    ' ({} of {} h, {})', number_text(e.covered_hours), number_text(e.hours), percent_text(e.covered_pct)
-                )
-            END,
+            coalesce(format(' ({} of the hours)', percent_text(e.covered_pct)), ' (of an unknown share of the hours)'),
             if(
                 e.subject = 'exposure',
                 ' had no recognized cryptographic protection',
