@@ -128,7 +128,7 @@ def like_metric(name: str, otherwise: str) -> str:
     """Return a question with the metrics whose title has all words of a name, or else with similar names.
 
     >>> like_metric("tls_cost", ""), like_metric("handshake_mx", "")
-    ('did you mean tls_price?', 'did you mean handshake_mix?')
+    ('did you mean tls_price?', 'did you mean handshake_mix or handshake_cost?')
     """
     words = {*name.lower().split("_")}
     titled = [each for each in metric_names() if {*declared()[each].title.lower().split()} >= words]
