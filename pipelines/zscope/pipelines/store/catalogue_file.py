@@ -135,10 +135,10 @@ def _identity(file: Path) -> _Identity:
 def shown(connection: duckdb.DuckDBPyConnection) -> tuple[object, ...]:
     """Return the same for the catalogue that a connection is attached to."""
     try:
-        row = connection.execute(f"SELECT {', '.join(DESCRIBING)} FROM {ABOUT}").fetchone()
+        rows = connection.execute(f"SELECT {', '.join(DESCRIBING)} FROM {ABOUT}").fetchall()
     except duckdb.Error:
         return ()
-    return row or ()
+    return next(iter(rows), ())
 
 
 def newest(folder: Folder) -> tuple[object, ...]:
@@ -221,7 +221,7 @@ def catalogue_version(path: Path) -> str:
 def has_summaries(connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether the catalogue that a connection shows has stored rows of steps."""
     try:
-        row = connection.execute(f"SELECT summarised FROM {ABOUT}").fetchone()
+        rows = connection.execute(f"SELECT summarised FROM {ABOUT}").fetchall()
     except duckdb.Error:
         return False
-    return bool(row and row[0])
+    return any(summarised for (summarised,) in rows)

@@ -142,10 +142,10 @@ def lock_down(
 
 def _has_few_rows(connection: duckdb.DuckDBPyConnection) -> bool:
     try:
-        row = connection.execute("SELECT coalesce(sum(rows), 0) FROM load").fetchone()
+        [(rows,)] = connection.execute("SELECT coalesce(sum(rows), 0) FROM load").fetchall()
     except duckdb.Error:  # not a catalogue, but views in memory
         return False
-    return row is not None and row[0] < _FEW_ROWS
+    return bool(rows < _FEW_ROWS)
 
 
 def _files_of_views(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[str]:
