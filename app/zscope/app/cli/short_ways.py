@@ -18,14 +18,14 @@ class ShortWay(NamedTuple):
     order: str = ""
     """How its rows are sorted, and what they mean."""
     without: frozenset[str] = frozenset()
-    """The options of `zscope metrics` that the metric cannot answer, by the names of their arguments."""
+    """The options of `zscope metrics` that change no column of the metric, by the names of arguments."""
     options: Mapping[str, str] = {}
     """Helps of options that say here something else, by the names of their arguments."""
     examples: tuple[str, ...] = ()
     """More examples."""
 
 
-_NO_TIME = frozenset({"by", "begin", "end"})
+_NO_TIME = frozenset({"by", "begin", "end", "price_per_msu"})
 SHORT_WAYS = {
     "price": ShortWay(
         "tls_price",
@@ -51,7 +51,7 @@ SHORT_WAYS = {
     "certificates": ShortWay(
         "certificate_inventory",
         "Print the certificates that were seen, with their end and who uses them.",
-        without=_NO_TIME | {"systems", "with_runs", "price_per_msu"},
+        without=_NO_TIME | {"systems", "with_runs"},
     ),
 }
 """The commands, each with its metric."""
