@@ -88,12 +88,12 @@ def done_by_child(work: Callable[[], object]) -> Any:  # noqa: ANN401 - what JSO
 
 
 @cache
-def _empty_catalogue_file() -> Path:
-    """A file with the catalogue of an empty store; it exists until the tests end."""
+def _file_with(content: bytes) -> Path:
+    """A file that exists until the tests end."""
     folder = Path(tempfile.mkdtemp(prefix="zscope-tests-"))
     atexit.register(shutil.rmtree, folder)
     file = folder / "empty.duckdb"
-    file.write_bytes(catalogue.empty_catalogue())
+    file.write_bytes(content)
     return file
 
 
@@ -113,10 +113,12 @@ def warm_up() -> None:
 
 def program(module: str, *arguments: object, before: Sequence[str] = ()) -> subprocess.Popen[str]:
     """Start a module of the tests as a program of its own, which prints JSON."""
+    # Not the same for all tests: some have a small catalogue.
+    empty = _file_with(catalogue.empty_catalogue())
     command = [*before, sys.executable, "-m", module, *map(str, arguments)]
     return subprocess.Popen(
         command, cwd=CHECKOUT, text=True,
-        env=os.environ | ONE_THREAD | {EMPTY_CATALOGUE: str(_empty_catalogue_file())},
+        env=os.environ | ONE_THREAD | {EMPTY_CATALOGUE: str(empty)},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
