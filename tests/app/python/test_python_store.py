@@ -281,7 +281,7 @@ def test_names_are_completed(store: zs.Store) -> None:
     assert "smf70_cpu" in store.tables._ipython_key_completions_()
     assert "tls_price" in store.metrics._ipython_key_completions_()
     assert set(dir(zs)) == set(zs.__all__)
-    assert list(store.parameters("tls_price")) == ["with_runs", "run_edge_pct", "price_per_msu"]
+    assert list(store.parameters("tls_price")) == ["run_edge_pct", "price_per_msu"]
     assert store.parameters("cpu_interval") == {}
     with pytest.raises(AttributeError) as error:
         zs.scna  # type: ignore[attr-defined]  # noqa: B018

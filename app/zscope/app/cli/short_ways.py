@@ -38,6 +38,7 @@ SHORT_WAYS = {
             "end": "Print the cost of each local day up to this one.",
         },
         examples=("--by job_name", "--by week"),
+        without=frozenset({"with_runs"}),
     ),
     "advice": ShortWay(
         "tls_advice",

@@ -103,15 +103,16 @@ def note_missing_zones(session: Session, *metrics: str, systems: Iterable[str] =
 
 def note_left_out_hours(session: Session, *metrics: str, systems: Sequence[str] = ()) -> None:
     """Print a note if shares and rates of metrics leave out hours with benchmark runs of some systems."""
-    from zscope.pipelines.metrics import needed
+    from zscope.pipelines.metrics import needed, settable
+    from zscope.pipelines.metrics.metric_statements import WITH_RUNS
 
     if not any(LEFT_OUT in needed(name) for name in metrics):
         return
     left_out = query_table(session, f"SELECT DISTINCT system FROM {LEFT_OUT}")["system"].to_pylist()
     if set(systems or left_out) & set(left_out):
+        counts = ", --with-runs counts them" if any(WITH_RUNS in settable(name) for name in metrics) else ""
         click.echo(
-            f"note: hours with benchmark runs are left out: zscope metrics {LEFT_OUT} lists them, "
-            "--with-runs counts them",
+            f"note: hours with benchmark runs are left out: zscope metrics {LEFT_OUT} lists them{counts}",
             err=True,
         )
 

@@ -33,10 +33,9 @@ ORDER BY ALL""",
     ),
     StatementExample(
         "TLS versions and cipher suites by connections",
-        """SELECT v.text AS version, c.name AS suite, count(*) AS connections
-FROM smf119_zert_detail AS z
-LEFT JOIN code_tls_version AS v ON v.code = z.tls_version
-LEFT JOIN cipher AS c ON c.code = z.cipher
+        """SELECT protocol, cipher, sum(connections) AS connections
+FROM zert_tls_connection
+WHERE source = 'zERT detail'
 GROUP BY ALL
 ORDER BY connections DESC
 LIMIT 50""",

@@ -91,7 +91,13 @@ def settable(name: str) -> dict[str, tuple[str, MetricParameter]]:
     'certificate_seen'
     """
     metrics = (declared()[dependency] for dependency in needed(name) if dependency in declared())
-    return {parameter.name: (owner.name, parameter) for owner in metrics for parameter in owner.parameters}
+    without = declared()[name].without_parameters if name in declared() else ()
+    return {
+        parameter.name: (owner.name, parameter)
+        for owner in metrics
+        for parameter in owner.parameters
+        if parameter.name not in without
+    }
 
 
 @cache

@@ -252,6 +252,8 @@ class MetricDeclaration(Declared, frozen=True, kw_only=True):
     """The rows that a terminal shows if the user does not choose; empty for all."""
     sections: tuple[MetricSection, ...] = ()
     """The sections of the rows on a terminal; none for one table."""
+    without_parameters: tuple[str, ...] = ()
+    """The parameters of steps below that change none of its rows."""
 
 
 class MetricFile(MetricDeclaration, frozen=True, kw_only=True):

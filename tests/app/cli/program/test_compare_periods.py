@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from zscope.app.cli.commands.compare_periods import lines_below
 from zscope.pipelines.written_days import DaysPeriod, parse_period
 
 Run = Callable[..., Result]
@@ -140,3 +141,27 @@ def test_records_of_another_time_are_missing_in_the_periods(ask: Ask) -> None:
         "SRV1: records of CPU time (SMF 70-1) cover 0 % of the earlier period and 0 % of the later period, "
         "and at least 50 % are needed"
     )
+
+
+def compared(quantity: str, verdict: str, why: str = "") -> dict[str, str]:
+    return {
+        "system": "SYSA", "quantity": quantity, "verdict": verdict, "why": why,
+        "sentence": f"the {quantity} changed", "earlier_period": "2026-W10", "later_period": "2026-W11",
+    }  # fmt: skip
+
+
+def test_a_terminal_has_sentences_for_changes_alone_and_each_reason_once() -> None:
+    within = compared("bytes", "within noise")
+    unknown = [compared(quantity, "not known", "no records") for quantity in ("handshakes", "TLSv1.3")]
+    changed = [compared("CPU time", "more"), within, *unknown]
+    assert list(lines_below(changed)) == [
+        "2026-W11 against 2026-W10", "the CPU time changed",
+        "no records (not known: handshakes, TLSv1.3)",
+    ]  # fmt: skip
+    assert list(lines_below([within, *unknown]))[-1] == (
+        'no change is more than noise; one below "smallest visible" would not have been seen'
+    )
+    other = {**within, "system": "SYSB", "later_period": "2026-03-09"}
+    assert list(lines_below([within, other]))[:2] == [
+        "SYSA: 2026-W11 against 2026-W10", "SYSB: 2026-03-09 against 2026-W10",
+    ]  # fmt: skip

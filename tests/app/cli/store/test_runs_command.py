@@ -133,7 +133,10 @@ def test_runs_of_a_file_are_imported_once(store: Path, tmp_path: Path) -> None:
     add(store, "one")
     other = Path(shutil.copy(store / "runs.toml", tmp_path / "other.toml"))
     start("runs", "remove", "one", "--store", store)
-    assert start("runs", "import", other, "--store", store).stderr == "1 run imported, 0 already there\n"
+    assert start("runs", "import", other, "--store", store).stderr == (
+        "one: no pair with it has the tags of a published result; zscope runs plan ID says which\n"
+        "1 run imported, 0 already there\n"
+    )
     assert start("runs", "import", other, "--store", store).stderr == "0 runs imported, 1 already there\n"
 
 
@@ -269,6 +272,7 @@ def test_imported_runs_are_recognised_by_their_tags(store: Path, tmp_path: Path)
         f"transactions = 1000\n[run.tags]\ninterface = \"{interface}\"\ntransport = \"{transport}\"\n"
         for name, hour, interface, transport in (
             ("plain", "01", "OSH", "TCP"), ("shared-memory", "02", "NETH", "SMC-Rv2"),
+            ("neither", "03", "OSH", "UDP"),
         )
     ]  # fmt: skip
     file = tmp_path / "other.toml"
@@ -276,4 +280,5 @@ def test_imported_runs_are_recognised_by_their_tags(store: Path, tmp_path: Path)
     done = start("runs", "import", file, "--store", store)
     assert done.exit_code == 0
     assert "perf32-smcr-tcp-rr-cpu: shared-memory against plain" in done.stderr
+    assert "\nneither: no pair with it has the tags of a published result" in done.stderr
     assert "perf32-smcr-tcp-rr-cpu" not in start("runs", "import", file, "--store", store).stderr

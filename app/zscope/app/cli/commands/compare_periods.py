@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,17 @@ from zscope.app.cli.store_option import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from typing import Any
 
     from zscope.pipelines.metrics import MetricSelection
     from zscope.pipelines.store.session import Session
     from zscope.pipelines.written_days import DaysPeriod
 
 DIFFERENCE, CAUSE, CHANGE = "period_difference", "period_cause", "change_statement"
-_KNOWN = ("less", "more", "within noise")
+_CHANGED = {"less", "more"}
+_WITHIN_NOISE = "within noise"
 
 
 @click.command()
@@ -60,6 +64,9 @@ def command(
     hour, and the shares of resumed handshakes, of TLSv1.3 and of old versions. Each has both values, the
     change, its interval, and whether it is more than noise: how much the days of the periods vary or, with
     less than five days, their parts of four hours. The metric period_difference has the same rows.
+
+    On a terminal, the changes that are more than noise follow as sentences, and why a change is not known;
+    --all-columns prints the sentence of each row.
 
     With --why, prints where the change of the resumption rate and of the cost comes from: the metric
     period_cause. Hours with benchmark runs do not count, unless --with-runs says so.
@@ -99,10 +106,26 @@ def command(
     if causes:
         return ExitCode.OK if rows.num_rows else ExitCode.WARNINGS
     if output.on_terminal:
-        for row in rows.to_pylist():
-            known = row["verdict"] in _KNOWN
-            click.echo(row["sentence"] if known else f"{row['sentence']}: {row['why']}", err=True)
-    return ExitCode.OK if {*_KNOWN} & {*rows["verdict"].to_pylist()} else ExitCode.WARNINGS
+        for line in lines_below(rows.to_pylist()):
+            click.echo(line, err=True)
+    return ExitCode.OK if {*_CHANGED, _WITHIN_NOISE} & {*rows["verdict"].to_pylist()} else ExitCode.WARNINGS
+
+
+def lines_below(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Compose what the table does not say: periods, changes in sentences, and why others are not known."""
+    periods = {f"{row['later_period']} against {row['earlier_period']}": row["system"] for row in rows}
+    for words, system in periods.items():
+        yield words if len(periods) == 1 else f"{system}: {words}"
+    yield from (row["sentence"] for row in rows if row["verdict"] in _CHANGED)
+    unknown: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row["verdict"] not in {*_CHANGED, _WITHIN_NOISE}:
+            unknown[row["why"]].append(row["quantity"])
+    for why, quantities in unknown.items():
+        yield f"{why} (not known: {', '.join(quantities)})"
+    verdicts = {row["verdict"] for row in rows}
+    if _WITHIN_NOISE in verdicts and verdicts.isdisjoint(_CHANGED):
+        yield 'no change is more than noise; one below "smallest visible" would not have been seen'
 
 
 def _why_none(session: Session, selection: MetricSelection, periods: tuple[DaysPeriod, ...]) -> str:

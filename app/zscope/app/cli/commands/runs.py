@@ -239,7 +239,8 @@ def import_command(*, file: Path, store: Path, settings: Settings) -> int:
     """Import the runs of another runs.toml, such as that of a generated world.
 
     Runs that the store has already stay unchanged. If a run in FILE cannot be used, nothing is imported and
-    the exit code is 8. Messages name the published results that the new runs fill, by their tags.
+    the exit code is 8. Messages name the published results that the new runs fill, by their tags, and the
+    runs that fill none.
 
     \b
     Example:
@@ -265,7 +266,7 @@ def import_command(*, file: Path, store: Path, settings: Settings) -> int:
 
 
 def _print_results_of(store: Path, names: list[str]) -> None:
-    """Print the published results that pairs with some of these runs fill."""
+    """Print the published results that pairs with some of these runs fill, and the runs that fill none."""
     with open_session(store) as session:
         prepare_metric(session, "benchmark_pair")
         pairs = query_table(session, _PAIRS_OF_RUNS, [names, names]).to_pylist()
@@ -273,6 +274,12 @@ def _print_results_of(store: Path, names: list[str]) -> None:
         print_message(f"{pair['id']}: {pair['candidate_run']} against {pair['baseline_run']}")
     if (more := len(pairs) - _MOST_RESULTS) > 0:
         print_message(f"{counted(more, 'more result')}: zscope benchmark --measured")
+    filling = {pair[role] for pair in pairs for role in ("baseline_run", "candidate_run")}
+    if others := [name for name in names if name not in filling]:
+        print_message(
+            f"{', '.join(others)}: no pair with {'it' if len(others) == 1 else 'them'} has the tags of a "
+            "published result; zscope runs plan ID says which"
+        )
 
 
 @command.command("plan")

@@ -209,7 +209,7 @@ def _aligned(rows: Sequence[ScreenRow], width: int, signs: ScreenSigns) -> list[
         if len(kept) > _FIXED:
             kept.pop()
         else:
-            widths[kept[0]] -= _needed(kept, widths) - width
+            _narrow(kept, widths, width)
             break
     room = width - _needed(kept, widths) - len(GAP)
     if bar_at is not None and room >= _BAR[0]:
@@ -222,28 +222,55 @@ def _aligned(rows: Sequence[ScreenRow], width: int, signs: ScreenSigns) -> list[
         if len(row.cells) == 1:
             lines += _folded(row.cells[0], width, INDENT)
             continue
-        texts = []
+        texts, rest = [], []
         for at in kept:
             cell = row.cells[at] if at < len(row.cells) else ""
             if at == bar_at:
                 texts.append(_bar(row.bar, most, widths[at], signs) if cell else " " * widths[at])
             else:
+                if at == kept[-1]:
+                    cell, *rest = _folded_cell(cell, widths[at])
                 text = _cut(cell, widths[at])
                 texts.append(text.rjust(widths[at]) if right[at] else text.ljust(widths[at]))
         line = f"{INDENT}{GAP.join(texts)}".rstrip()
-        if row.below and len(line) + len(GAP) + len(row.below) <= width:
+        if not rest and row.below and len(line) + len(GAP) + len(row.below) <= width:
             lines.append(f"{line}{GAP}{row.below}")
         else:
-            lines += [line, *_folded(row.below, width, INDENT * 2)[:_MOST_LINES]]
+            begin = " " * (_needed(kept[:-1], widths) + len(GAP))
+            lines += [line, *(f"{begin}{each}" for each in rest)]
+            lines += _folded(row.below, width, INDENT * 2)[:_MOST_LINES]
     return lines
 
 
 _FIXED = 3
 """Columns that are never left out: the name, the amount, and its status."""
+_DOT = " · "
+_LEAST_FOLDED = 24
+"""Characters of a column whose texts are folded."""
 
 
 def _needed(kept: Sequence[int], widths: Sequence[int]) -> int:
     return len(INDENT) + sum(widths[at] for at in kept) + len(GAP) * (len(kept) - 1)
+
+
+def _narrow(kept: Sequence[int], widths: list[int], width: int) -> None:
+    """Make the last column narrower, whose texts go on in the next line; if that is too little, the first."""
+    last = kept[-1]
+    too_wide = _needed(kept, widths) - width
+    taken = max(0, min(too_wide, widths[last] - _LEAST_FOLDED))
+    widths[last] -= taken
+    widths[kept[0]] -= too_wide - taken
+
+
+def _folded_cell(text: str, width: int) -> list[str]:
+    """The lines of a cell, which do not begin in the middle of what stands between dots.
+
+    >>> _folded_cell("agrees 1 · no data 28", 15)
+    ['agrees 1 ·', 'no data 28']
+    """
+    parts = text.split(_DOT)
+    kept_together = _DOT.join(part.replace(" ", "\xa0") for part in parts) if len(parts) > 1 else text
+    return [line.replace("\xa0", " ") for line in textwrap.wrap(kept_together, max(1, width))] or [""]
 
 
 def _cut(text: str, width: int) -> str:

@@ -88,7 +88,7 @@ moved AS (
         * ((rate_before + rate_after) / 2 - (earlier_of_all + later_of_all) / 2) AS by_mix,
         row_number() OVER (PARTITION BY system, cause ORDER BY abs(by_rate + by_mix) DESC, part) AS rank
     FROM in_both
-    WHERE earlier_of_all IS NOT NULL AND later_of_all IS NOT NULL
+    WHERE earlier_of_all IS NOT NULL AND later_of_all IS NOT NULL AND coalesce(earlier_rate, later_rate) IS NOT NULL
 ),
 
 resumption AS (
