@@ -634,6 +634,97 @@ FROM judged;
 -- The sum of values that are all known.
 CREATE OR REPLACE MACRO sum_of_all(amount) AS if(count(amount) = count(*), sum(amount), NULL);
 
+-- Prices and their parts ----------------------------------------------------------------------------------
+
+-- A number that is not above or not below another one, if both are known.
+CREATE OR REPLACE MACRO at_most(number, most) AS if(number > most, most, number);
+CREATE OR REPLACE MACRO at_least(number, least) AS if(number < least, least, number);
+
+-- Prices and their parts, in which no part costs more than the whole.
+--
+-- Each part has a range of its own. A part costs no more than the whole does at most, and the whole no less than each of
+-- its parts does at least. TLS is handshakes and bulk data, and handshakes are full and resumed ones. Rows with the same
+-- `price_of` belong together.
+CREATE OR REPLACE MACRO parts_in_whole(prices) AS TABLE
+WITH compared AS (
+    SELECT
+        *,
+        CASE
+            WHEN part IN ('handshakes', 'bulk data') THEN ['TLS']
+            WHEN part IN ('full handshakes', 'resumed handshakes') THEN ['TLS', 'handshakes']
+            ELSE []
+        END AS wholes
+    FROM query_table(prices)
+),
+
+within AS (
+    SELECT
+        p.price_of,
+        p.part,
+        min(w.high_day_s) AS most_day_s,
+        min(w.high_lpar_pct) AS most_lpar_pct,
+        min(w.high_peak_pct) AS most_peak_pct
+    FROM compared AS p
+    INNER JOIN compared AS w ON p.price_of = w.price_of AND list_contains(p.wholes, w.part)
+    GROUP BY p.price_of, p.part
+),
+
+capped AS (
+    SELECT
+        p.* REPLACE (
+            at_most(p.day_s, w.most_day_s) AS day_s,
+            at_most(p.low_day_s, w.most_day_s) AS low_day_s,
+            at_most(p.high_day_s, w.most_day_s) AS high_day_s,
+            at_most(p.lpar_pct, w.most_lpar_pct) AS lpar_pct,
+            at_most(p.low_lpar_pct, w.most_lpar_pct) AS low_lpar_pct,
+            at_most(p.high_lpar_pct, w.most_lpar_pct) AS high_lpar_pct,
+            at_most(p.peak_pct, w.most_peak_pct) AS peak_pct,
+            at_most(p.low_peak_pct, w.most_peak_pct) AS low_peak_pct,
+            at_most(p.high_peak_pct, w.most_peak_pct) AS high_peak_pct
+        ),
+        coalesce(p.high_day_s > w.most_day_s, false) AS is_changed
+    FROM compared AS p
+    LEFT JOIN within AS w ON p.price_of = w.price_of AND p.part = w.part
+),
+
+containing AS (
+    SELECT
+        w.price_of,
+        w.part,
+        max(p.low_day_s) AS least_day_s,
+        max(p.low_lpar_pct) AS least_lpar_pct,
+        max(p.low_peak_pct) AS least_peak_pct
+    FROM capped AS w
+    INNER JOIN capped AS p ON w.price_of = p.price_of AND list_contains(p.wholes, w.part)
+    GROUP BY w.price_of, w.part
+)
+
+SELECT
+    w.* EXCLUDE (price_of, wholes, is_changed) REPLACE (
+        at_least(w.day_s, p.least_day_s) AS day_s,
+        at_least(w.low_day_s, p.least_day_s) AS low_day_s,
+        at_least(w.lpar_pct, p.least_lpar_pct) AS lpar_pct,
+        at_least(w.low_lpar_pct, p.least_lpar_pct) AS low_lpar_pct,
+        at_least(w.peak_pct, p.least_peak_pct) AS peak_pct,
+        at_least(w.low_peak_pct, p.least_peak_pct) AS low_peak_pct,
+        if(
+            w.is_changed OR w.low_day_s < p.least_day_s,
+            100 * (1 - at_least(w.low_day_s, p.least_day_s) / nullif(w.high_day_s, 0)),
+            w.other_work_most_pct
+        ) AS other_work_most_pct,
+        nullif(
+            concat_ws(
+                '; ',
+                w.why,
+                if(w.is_changed, 'no more than what it is part of costs at most', NULL),
+                if(w.low_day_s < p.least_day_s, 'no less than each of its parts costs at least', NULL)
+            ),
+            ''
+        ) AS why
+    )
+FROM capped AS w
+LEFT JOIN containing AS p ON w.price_of = p.price_of AND w.part = p.part;
+
 -- CPU use in reports --------------------------------------------------------------------------------------
 
 -- By how much a report may differ from a record because it has two decimals: in percent of busy time, and in

@@ -1,7 +1,8 @@
 -- The price of a system or job as it is estimated, and what contradicts it.
 --
 -- The rows of cost_estimate about a day, the LPAR and its busiest hours, one row for each part of a price. TLS does not cost
--- less than what the hardware measured for it. That needs the names of the counters: assumed ones change nothing.
+-- less than what the hardware measured for it. That needs the names of the counters: assumed ones change nothing. No part
+-- costs more than the whole.
 
 WITH by_unit AS (
     SELECT
@@ -30,8 +31,9 @@ WITH by_unit AS (
 ),
 
 -- A job does not cost more than its system: its own estimate has a wider range, and can contain work of its own.
-bounded AS (
+of_system AS (
     SELECT
+        {'system': e.system, 'job_name': e.job_name} AS price_of,
         e.* REPLACE (
             if(e.day_s > s.high_day_s, s.high_day_s, e.day_s) AS day_s,
             if(e.low_day_s > s.high_day_s, s.high_day_s, e.low_day_s) AS low_day_s,
@@ -46,6 +48,10 @@ bounded AS (
         )
     FROM by_unit AS e
     LEFT JOIN (FROM by_unit WHERE job_name IS NULL) AS s ON e.system = s.system AND e.part = s.part
+),
+
+bounded AS (
+    SELECT * FROM parts_in_whole('of_system')
 ),
 
 measured AS (
@@ -82,7 +88,7 @@ contradiction AS (
         FROM cost_estimate
         WHERE job_name IS NULL
     ) AS c
-    LEFT JOIN by_unit AS b ON c.system = b.system AND b.part = 'TLS' AND b.job_name IS NULL
+    LEFT JOIN bounded AS b ON c.system = b.system AND b.part = 'TLS' AND b.job_name IS NULL
 )
 
 SELECT

@@ -293,6 +293,9 @@ source AS (
 
 added_up AS (
     SELECT
+        row(
+            s.system, s.shared_by, s.job_name, s.server_port, s.rule_name, s.client_network, s.key_exchange, s.handshake_role
+        ) AS price_of,
         s.system,
         s.shared_by,
         s.job_name,
@@ -341,6 +344,11 @@ added_up AS (
         s.handshake_role, s.part, s.share
 ),
 
+-- Parts and the whole have different shares of a price.
+in_whole AS (
+    SELECT * FROM parts_in_whole('added_up')
+),
+
 price AS (
     SELECT
         * REPLACE (
@@ -358,7 +366,7 @@ price AS (
             WHEN shared_by = 'role' THEN 'if handshakes in all roles cost the same'
             WHEN shared_by <> 'system' THEN format('if handshakes and bytes of all {}s cost the same', shared_by)
         END || if(jobs = 0 AND has_one_price, ', and all of them resume the same share', '') AS condition
-    FROM added_up
+    FROM in_whole
 ),
 
 -- What the runs of a system measured for a connection with a full handshake, beside the estimate of a full handshake. The run of
