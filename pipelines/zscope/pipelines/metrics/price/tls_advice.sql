@@ -472,6 +472,12 @@ SELECT
         e.change,
         ': ',
         e.saves,
+        -- The published bound of a change is not the most that it can save if the costs of the system allow less.
+        if(
+            e.saving_high > upper_s_per_day,
+            format('; no more than {} by the costs of this system', number_text(upper_s_per_day)),
+            NULL
+        ),
         CASE
             WHEN e.covered_hours < least_advice_hours() AND e.has_handshakes THEN ': ' || e.reason
             WHEN 100 * e.covered_hours < least_covered_pct() * e.hours
