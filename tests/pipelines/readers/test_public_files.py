@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     from zscope.pipelines.store.commits import State
 
+pytestmark = pytest.mark.usefixtures("loads_alone")
+
 REPORT = Path("sample-data/reports/netstat.SYSA.2026-03-02.txt")
 TABLE = "smf119_tcp_init"
 NOT_THERE = "there is no such file system call"
