@@ -30,6 +30,9 @@ SHORT_WAYS = {
     "price": ShortWay(
         "tls_price",
         "Print what TLS costs: CPU seconds a day, with range and status.",
+        "A system with SMF 30 intervals of its address spaces has a narrower range than one without, which "
+        "does not make it cheaper. Working days and weekends count in a day as a week has them, so the days "
+        "of --by day have another mean, unless they are whole weeks.",
         options={
             "by": "Print the total of each job_name, server_port, rule_name or client_network on each "
             "system, the share of each key_exchange or handshake_role, or the cost of each local day or "

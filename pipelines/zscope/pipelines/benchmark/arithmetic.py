@@ -77,6 +77,8 @@ class Explanation:
         """The data that the calculation starts with."""
         if any(line["part"] == "measure" for line in self.rows):
             return "the loaded captures"
+        if any(line["part"] == "count" for line in self.rows):
+            return "the loaded data"
         return "the intervals of the runs"
 
     def check(self) -> list[str]:

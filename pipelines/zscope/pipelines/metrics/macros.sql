@@ -499,6 +499,12 @@ CREATE OR REPLACE MACRO name_matches(name, condition) AS
         ELSE upper(name) = upper(condition)
     END;
 
+-- Whether more of what a published result measures is better; null if it is neither.
+CREATE OR REPLACE MACRO is_better_higher(metric) AS CASE
+    WHEN metric IN ('cached_ticket_use', 'throughput', 'throughput_etr', 'transaction_rate') THEN true
+    WHEN regexp_matches(metric, '^(cpu|elapsed|latency|round_trip)') THEN false
+END;
+
 -- Coverage ------------------------------------------------------------------------------------------------
 
 -- The share of the hours that complete data cover: up to 5 % fewer records than expected are normal. Also the share of

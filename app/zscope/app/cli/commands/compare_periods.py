@@ -95,6 +95,8 @@ def command(
         prepare_metric(session, name, selection, _earlier(periods, selection))
         rows = query_table(session, statement(metric(name), None, selection))
         why = "" if rows.num_rows else _why_none(session, selection, periods)
+        if causes and rows.num_rows:
+            why = _within_noise(session, selection, periods)
         note_missing_zones(session, name, systems=systems)
         if not with_runs:
             note_left_out_hours(session, name, systems=systems)
@@ -126,6 +128,20 @@ def lines_below(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     verdicts = {row["verdict"] for row in rows}
     if _WITHIN_NOISE in verdicts and verdicts.isdisjoint(_CHANGED):
         yield 'no change is more than noise; one below "smallest visible" would not have been seen'
+
+
+def _within_noise(session: Session, selection: MetricSelection, periods: tuple[DaysPeriod, ...]) -> str:
+    """Return what the causes of systems mean whose changes are all within noise."""
+    from zscope.pipelines.metrics import metric, statement
+
+    prepare_metric(session, DIFFERENCE, selection, _earlier(periods, selection))
+    verdicts: dict[str, set[str]] = defaultdict(set)
+    for row in query_table(session, statement(metric(DIFFERENCE), None, selection)).to_pylist():
+        verdicts[row["system"]].add(row["verdict"])
+    quiet = [name for name, found in verdicts.items() if _WITHIN_NOISE in found and not found & _CHANGED]
+    if not quiet:
+        return ""
+    return f"note: {', '.join(sorted(quiet))}: no change is more than noise, so these causes may be noise"
 
 
 def _why_none(session: Session, selection: MetricSelection, periods: tuple[DaysPeriod, ...]) -> str:

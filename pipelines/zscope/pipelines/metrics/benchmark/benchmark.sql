@@ -230,7 +230,7 @@ displayed_in_run AS (
     ) = 1
 ),
 
--- Displays outside of such runs are also shown.
+-- Displays outside of runs are also shown; runs with other tags measure something else.
 displayed_elsewhere AS (
     SELECT
         a.id,
@@ -244,7 +244,11 @@ displayed_elsewhere AS (
             || array_to_string(list_concat(a.candidate_tags, a.condition_tags), ' ')
         ] AS problems
     FROM accepting AS a
-    CROSS JOIN displayed AS d
+    CROSS JOIN (
+        FROM displayed AS o
+        ANTI JOIN run AS r
+            ON o.system = r.system AND lies_mostly_in(o.begin_us, o.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc))
+    ) AS d
     WHERE a.filled_from = 'metric' AND a.measure = 'resumption_rate'
     GROUP BY a.id, a.candidate_tags, a.condition_tags
     HAVING sum(d.resumed) + sum(d.full_ones) > 0
@@ -448,6 +452,10 @@ compared AS MATERIALIZED (
             WHEN a.no_difference AND m.low <= a.comparable_pct AND m.high >= -a.comparable_pct
                 THEN format('perhaps less than {:g} % apart', a.comparable_pct)
             ELSE CASE WHEN m.high < 0 THEN 'lower' ELSE 'higher' END
+        END || CASE
+            WHEN verdict <> 'differs' OR m.low IS NULL OR is_better_higher(a.metric) IS NULL THEN ''
+            WHEN (m.value > a.accepted_high) = is_better_higher(a.metric) THEN ', better than published'
+            ELSE ', worse than published'
         END AS finding,
         CASE
             WHEN verdict <> 'direction only' OR direction_matches = 'within noise'

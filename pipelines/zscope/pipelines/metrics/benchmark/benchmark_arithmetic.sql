@@ -179,20 +179,20 @@ change AS (
 displayed AS (
     SELECT
         t.id,
+        t.candidate_run,
         d.*,
-        bool_or(
-            t.candidate_run IS NULL
-            -- If the run has no side on that system, there is nothing to compare with.
-            OR (
-                r.name IS NOT NULL
-                AND lies_mostly_in(d.begin_us, d.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc))
-            )
+        -- Without a run, displays count that are of none.
+        if(
+            t.candidate_run IS NULL,
+            count(r.name) = 0,
+            coalesce(bool_or(r.name = t.candidate_run AND r.role = t.side), false)
         ) AS counts
     FROM every_verdict AS t
     CROSS JOIN every_count AS d
-    LEFT JOIN run AS r ON t.candidate_run = r.name AND t.side = r.role AND d.system = r.system
+    LEFT JOIN run AS r
+        ON d.system = r.system AND lies_mostly_in(d.begin_us, d.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc))
     WHERE t.filled_from = 'metric' AND t.measure = 'resumption_rate'
-    GROUP BY ALL
+    GROUP BY t.id, t.candidate_run, t.side, d.system, d.begin_us, d.end_us, d.resumed, d.full_ones
 ),
 
 -- The measures of a result that is filled from other captures.
@@ -378,14 +378,22 @@ line AS (
     UNION ALL BY NAME
     SELECT
         id, 8 AS part_no, 'count' AS part, 'between displays' AS what, 'server' AS role, system,
-        make_timestamptz(begin_us) AS interval_start_utc, (end_us - begin_us) / 1e6 AS seconds,
-        (resumed + full_ones)::DOUBLE AS transactions,
-        100.0 * resumed / (resumed + full_ones) AS value, '%' AS unit,
+        make_timestamptz(min(begin_us)) AS interval_start_utc, sum(end_us - begin_us) / 1e6 AS seconds,
+        sum(resumed + full_ones)::DOUBLE AS transactions,
+        100.0 * sum(resumed) / sum(resumed + full_ones) AS value, '%' AS unit,
         counts,
-        format('100 x {} resumed / ({} resumed + {} full)', resumed, resumed, full_ones)
-        || CASE WHEN counts THEN '' ELSE '; left out: not of the run' END AS text
+        format(
+            '100 x {:,} resumed / ({:,} resumed + {:,} full), from {}',
+            sum(resumed)::BIGINT, sum(resumed)::BIGINT, sum(full_ones)::BIGINT,
+            counted_text(count(*), 'interval')
+        ) || CASE
+            WHEN counts THEN ''
+            WHEN candidate_run IS NULL THEN '; left out: of runs with other tags'
+            ELSE '; left out: not of the run'
+        END AS text
     FROM displayed
     WHERE resumed + full_ones > 0
+    GROUP BY id, candidate_run, system, counts
     UNION ALL BY NAME
     SELECT
         id, 9 AS part_no, 'change' AS part, 'server' AS role, 'share over the displays that count' AS what,

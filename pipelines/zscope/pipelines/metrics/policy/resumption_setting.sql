@@ -2,7 +2,8 @@
 --
 -- A setting that switches resumption off goes first. Of the others, a time-out, a size or a count can be raised only up
 -- to its limit, and only where the data do not show another cause: if most full handshakes of a server came from clients
--- that offered no session, no setting of the server changes that. GSKSRVR counts only servers that use its caches.
+-- that offered no session, no setting of the server changes that. GSKSRVR counts only servers that use its caches. A cache
+-- of a client is large enough, unless its size is 0: it has to hold the sessions with a few servers.
 
 WITH lever AS (
     FROM (VALUES
@@ -19,9 +20,8 @@ WITH lever AS (
         (5, 'server', 'TLSv1.2 and older', 'GSK_SYSPLEX_SIDCACHE', 'On', ['unknown']),
         (1, 'client', 'TLSv1.3', 'GSK_SESSION_TICKET_CLIENT_ENABLE', 'On', []),
         (2, 'client', 'TLSv1.3', 'GSK_V3_SESSION_TIMEOUT', 'longer', ['unknown']),
-        (3, 'client', 'TLSv1.3', 'GSK_SESSION_TICKET_CLIENT_MAXCACHED', 'more', ['unknown']),
         (1, 'client', 'TLSv1.2 and older', 'GSK_V3_SESSION_TIMEOUT', 'longer', ['unknown']),
-        (2, 'client', 'TLSv1.2 and older', 'GSK_V3_SIDCACHE_SIZE', 'larger', ['unknown'])
+        (2, 'client', 'TLSv1.2 and older', 'GSK_V3_SIDCACHE_SIZE', 'larger', [])
     ) AS of_setting (rank, side, versions, parameter, change, causes)
 ),
 
@@ -219,7 +219,8 @@ SELECT
                     n.of_system::BIGINT
                 )
         END
-    )::VARCHAR AS why_full
+    )::VARCHAR AS why_full,
+    (c.is_off OR (c.parameter IS NOT NULL AND u.cause IS NOT NULL))::BOOLEAN AS is_limit
 FROM caused AS u
 LEFT JOIN chosen AS c
     ON

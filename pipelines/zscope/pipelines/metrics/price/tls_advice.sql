@@ -507,7 +507,7 @@ SELECT
     CASE
         WHEN e.practice IS NOT NULL THEN e.setting_status IS NOT DISTINCT FROM 'fail'
         WHEN e.parameter IS NULL OR e.parameter = 'V3CIPHERSUITES' THEN e.has_handshakes
-        ELSE value_today IS NOT NULL
+        ELSE value_today IS NOT NULL AND (s.matched IS NOT NULL OR coalesce(e.limited_by.is_limit, true))
     END::BOOLEAN AS is_seen,
     names_setting(coalesce(s.statement, e.set_by, e.limited_by.statement), e.parameter, is_seen)::BOOLEAN AS names_setting,
     'zERT detail' AS source,
