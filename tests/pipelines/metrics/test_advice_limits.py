@@ -16,6 +16,7 @@ CACHES = ((1, 511), (10_079, 1), (10_080, 512), (10_081, 513), (None, None))
 OF_POLICY = [name for name, row in PARAMETERS.items() if row["section"] == "TTLSGskAdvancedParms"]
 OF_CACHES = [name for name, row in PARAMETERS.items() if row["section"] == "GSKSRVR"]
 NOT_FOR_RESUMPTION = {
+    "GSK_SESSION_TICKET_CLIENT_MAXCACHED",
     "GSK_SESSION_TICKET_CLIENT_MAXSIZE",
     "GSK_SESSION_TICKET_SERVER_ALGORITHM",
     "GSK_SESSION_TICKET_SERVER_KEY_REFRESH",
