@@ -45,7 +45,7 @@ def silent(_text: str) -> None:
 
 @pytest.fixture(scope="module")
 def kept(place: Path, loads_alone: None) -> Path:  # noqa: ARG001 - it changes what is published
-    """A store of a dump, a packed dump, and a dump in an archive, with these files beside it."""
+    """A folder with an SMF dump, a gzip file and a ZIP archive, and the store that they were loaded into."""
     now = place / "now"
     now.mkdir()
     (now / "a.smf").write_bytes(dump_bytes(120, 2, seed=4))
@@ -62,7 +62,7 @@ def kept(place: Path, loads_alone: None) -> Path:  # noqa: ARG001 - it changes w
 
 @pytest.fixture
 def store(place: Path, kept: Path) -> Path:
-    """A copy of the store, always at the same place, which its loads name."""
+    """A copy of the store. The path is always the same, because each load has the path of its file."""
     now = place / "now"
     shutil.rmtree(now, ignore_errors=True)
     return Path(shutil.copytree(kept, now)) / "store"

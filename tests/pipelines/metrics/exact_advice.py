@@ -88,7 +88,7 @@ def exact_advice(recipe: WorldRecipe) -> list[Row]:
         for row in use
         if row["shared_by"] != "client network"
     ]
-    # No saving is more than a price here: the costs are exact.
+    # Exact costs need no limit by the price, and planning tls_price takes most of the time.
     nothing: dict[str, list[Row]] = {"rule_parameter": [], "best_practice_check": [], "tls_price": []}
     beside = {"resumption_setting": settings, "avoidable_work": rows_of("avoidable_work", given)}
     return rows_of("tls_advice", given | beside | nothing)

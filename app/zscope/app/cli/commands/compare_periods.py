@@ -94,8 +94,10 @@ def command(
         check_systems(session, systems)
         prepare_metric(session, name, selection, _earlier(periods, selection))
         rows = query_table(session, statement(metric(name), None, selection))
-        why = "" if rows.num_rows else _why_none(session, selection, periods)
-        if causes and rows.num_rows:
+        why = ""
+        if not rows.num_rows:
+            why = _why_none(session, selection, periods)
+        elif causes:
             why = _within_noise(session, selection, periods)
         note_missing_zones(session, name, systems=systems)
         if not with_runs:
@@ -131,7 +133,7 @@ def lines_below(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _within_noise(session: Session, selection: MetricSelection, periods: tuple[DaysPeriod, ...]) -> str:
-    """Return what the causes of systems mean whose changes are all within noise."""
+    """Return a note that names the systems whose changes are all within noise, if there are any."""
     from zscope.pipelines.metrics import metric, statement
 
     prepare_metric(session, DIFFERENCE, selection, _earlier(periods, selection))

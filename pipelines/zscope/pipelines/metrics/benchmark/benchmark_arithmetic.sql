@@ -181,7 +181,7 @@ displayed AS (
         t.id,
         t.candidate_run,
         d.*,
-        -- Without a run, displays count that are of none.
+        -- If no run has the tags, the displays outside of all runs count.
         if(
             t.candidate_run IS NULL,
             count(r.name) = 0,

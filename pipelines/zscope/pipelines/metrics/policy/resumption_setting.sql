@@ -2,8 +2,8 @@
 --
 -- A setting that switches resumption off goes first. Of the others, a time-out, a size or a count can be raised only up
 -- to its limit, and only where the data do not show another cause: if most full handshakes of a server came from clients
--- that offered no session, no setting of the server changes that. GSKSRVR counts only servers that use its caches. A cache
--- of a client is large enough, unless its size is 0: it has to hold the sessions with a few servers.
+-- that offered no session, no setting of the server changes that. GSKSRVR counts only servers that use its caches. So
+-- nothing shows that the cache of a client is too small, and its size is recommended only if it is 0.
 
 WITH lever AS (
     FROM (VALUES

@@ -23,7 +23,7 @@ WITH certificate AS (
 
 kind_of_end AS (
     FROM (VALUES
-        (1, 'ends_within_90_days', 'expires', 'expire', 'within 90 days after the newest record of certificates'),
+        (1, 'ends_within_90_days', 'expires', 'expire', 'within 90 days after the newest record with a certificate'),
         (2, 'expiry = ''expired''', 'was', 'were', 'in use after expiry'),
         (3, 'expiry = ''ended since''', 'has', 'have', 'expired since last seen')
     ) AS of_end (rank, condition, singular, plural, what)
@@ -63,8 +63,8 @@ unknown AS (
         CASE
             WHEN count(*) > 0
                 THEN format(
-                    'No certificate expires within 90 days after the newest record of certificates, of {:,} whose end '
-                    || 'is known.',
+                    'No certificate expires within 90 days after the newest record with a certificate, of {:,} whose '
+                    || 'end is known.',
                     count(*)
                 )
             WHEN (SELECT count(*) FROM certificate) > 0

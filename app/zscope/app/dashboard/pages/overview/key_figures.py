@@ -123,7 +123,7 @@ def next_certificate(data: PageData) -> KeyFigure:
     return KeyFigure(
         title=title,
         shown=f"{row['ends']:%Y-%m-%d}",
-        words=f"The first that ends after the newest record of certificates: {row['subject']}.",
+        words=f"The first that ends after the newest record with a certificate: {row['subject']}.",
         note=_rests_on(data, name, "days_left >= 0"),
         without_effect=data.without_effect(name),
         source=source,
