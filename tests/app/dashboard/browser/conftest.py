@@ -34,8 +34,11 @@ ALONE = (
 READY = """() => {
     const app = document.querySelector('[data-testid=stApp]');
     return app && app.dataset.testScriptState === 'notRunning' && document.querySelector('h1')
-        && !document.querySelector('[data-stale=true]');
+        && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')
+        && [...document.querySelectorAll('[data-testid=stVegaLiteChart]')]
+            .every(chart => chart.querySelector('svg, canvas'));
 }"""
+"""Streamlit loads the code of a chart when the first one is drawn, and shows grey bars until then."""
 MOST_LOOKS = 50
 PROBE = ("/_stcore/health", "/_stcore/host-config")
 """Opened at the address of a page, Streamlit first asks below it, and goes up when nothing is there."""

@@ -331,7 +331,8 @@ def systems(reader: Reader) -> list[str]:
 
 
 def number(reader: Reader, label: str) -> int:
-    metric = reader.page.get_by_test_id("stMetric").filter(has_text=label).first
+    title = reader.page.get_by_test_id("stMetricLabel").get_by_text(label, exact=True)
+    metric = reader.page.get_by_test_id("stMetric").filter(has=title)
     return int(metric.get_by_test_id("stMetricValue").inner_text().replace(",", ""))
 
 

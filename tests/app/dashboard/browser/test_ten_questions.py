@@ -62,10 +62,7 @@ def seen(browser: Browser, server: str) -> Iterator[Seen]:
         reader, _ = readers[page]
         asked = [question, WIDTH, HEIGHT]
         reader.page.wait_for_function(f"asked => ({SEEN})(asked)", arg=asked)
-        reader.page.wait_for_function(
-            "[...document.querySelectorAll('[data-testid=stVegaLiteChart]')]"
-            ".every(one => one.querySelector('svg'))"
-        )
+        reader.settle()
         reader.fine()
         return str(reader.page.evaluate(SEEN, asked))
 
