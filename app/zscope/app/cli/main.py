@@ -13,6 +13,7 @@ import click
 
 from zscope.app.cli.exits import ExitCode, exit_code_of, leave, print_message
 from zscope.app.cli.hidden_libraries import without_pandas
+from zscope.app.cli.option_places import accepting_no_pager, with_options_behind
 from zscope.app.cli.short_ways import SHORT_WAYS, short_command
 
 if TYPE_CHECKING:
@@ -73,10 +74,16 @@ class Program(click.Group):
         if cmd_name not in COMMANDS:
             return None
         if cmd_name in SHORT_WAYS:
-            return short_command(cmd_name)
+            return accepting_no_pager(short_command(cmd_name))
         command = import_module(f"zscope.app.cli.commands.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
-        return command
+        return accepting_no_pager(command)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; options of a command can also stand before its name."""
+        if args[:1] and args[0].startswith("-"):
+            args = with_options_behind(self, ctx, args)
+        return super().parse_args(ctx, args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -119,7 +126,8 @@ class Program(click.Group):
 def program() -> None:
     """Turn z/OS performance and TLS data into tables and metrics.
 
-    Reads SMF dumps, RMF, NETSTAT and GSKSRVR reports, and measurements of MQ, z/VM and z/TPF.
+    Reads SMF dumps, RMF, NETSTAT and GSKSRVR reports, and measurements of MQ, z/VM and z/TPF. The options of
+    a command can stand before or after its name.
 
     \b
     Start with one of these:

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 ZSCOPE = [sys.executable, "-m", "zscope"]
 
 
-def on_terminal(*arguments: object, columns: int = 80) -> tuple[int, str]:
-    """Exit code and everything that appears on a terminal of some width."""
+def on_terminal(*arguments: object, columns: int = 80, lines: int = 40) -> tuple[int, str]:
+    """Exit code and everything that appears on a terminal of some size; with 0 lines it does not say it."""
     ours, theirs = pty.openpty()
     running = subprocess.Popen(
         [*ZSCOPE, *map(str, arguments)],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env={**os.environ, "COLUMNS": str(columns), "LINES": "40", "TERM": "xterm"},
+        env={**os.environ, "COLUMNS": str(columns), "LINES": str(lines), "TERM": "xterm"},
     )
     os.close(theirs)
     pieces = []
@@ -63,6 +63,8 @@ def test_a_long_table_is_shown_with_the_pager(tmp_path: Path, monkeypatch: pytes
     assert "handshake_type" in on_terminal("fields", "handshake", "--no-pager")[1]
     assert on_terminal("fields", "fields_that_no_table_has")[0] == 0
     assert not seen.exists(), "a short table needs no pager"
+    assert "handshake_type" in on_terminal("fields", "handshake", lines=0)[1]
+    assert not seen.exists(), "a terminal without a size has no reader"
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])

@@ -304,9 +304,12 @@ def _alike(left_out: Sequence[ShownColumn], width: int) -> list[str]:
 
 
 def page(text: str, *, paged: bool) -> None:
-    """Print a text; if it is longer than the terminal, with the pager of the user."""
-    lines = text.count("\n")
-    command = pager() if paged and lines >= shutil.get_terminal_size().lines else []
+    """Print a text; if it is longer than the terminal, with the pager of the user.
+
+    A terminal that does not say its size, such as one that a program opened, is not read by a person.
+    """
+    height = shutil.get_terminal_size((0, 0)).lines
+    command = pager() if paged and 0 < height <= text.count("\n") else []
     if command:
         sys.stdout.flush()
         # As git does: nothing if all fits, colors, and the text stays on the screen.
