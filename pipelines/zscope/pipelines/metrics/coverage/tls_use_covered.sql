@@ -1,4 +1,4 @@
--- How many of the hours of the newest week of zERT details of a system they cover.
+-- How many of the hours of the newest week of zERT details of a system they cover, without those of benchmark runs.
 --
 -- The hours are those between the first and the last evidence of the system, as in coverage.
 
@@ -9,4 +9,5 @@ SELECT
 FROM tls_use_period AS p
 INNER JOIN coverage_hour AS c
     ON c.source = '119-11' AND p.system = c.system AND c.hour_utc >= p.from_utc AND c.hour_utc < p.to_utc
+ANTI JOIN run_hour AS r ON c.system = r.system AND c.hour_utc = r.hour_utc
 GROUP BY p.system
