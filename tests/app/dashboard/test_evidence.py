@@ -44,6 +44,19 @@ def test_the_weakest_status_of_a_price_is_named(world: Path) -> None:
     assert {*evidence_of(data_of(world), "tls_price", "").kinds} == known
 
 
+def test_a_figure_by_day_rests_on_the_days_that_it_shows(world: Path) -> None:
+    """Too few hours of the whole time are no sign of the days that have enough."""
+    data = data_of(world)
+    days = data.found("tls_price_day", "SELECT status, covered_pct FROM found").to_pylist()
+    known = [day for day in days if day["status"] != "not enough data"]
+    assert known
+    found = figure_rows(data, declared_figures()["cost-by-day"], {}).evidence
+    assert found is not None
+    assert {*found.kinds} == {day["status"] for day in known}
+    covered = [day["covered_pct"] for day in known]
+    assert found.covered_pct == (min(covered), max(covered))
+
+
 def test_a_metric_with_published_results_says_so(world: Path) -> None:
     assert evidence_of(data_of(world), "benchmark", "").kinds == ("published",)
     assert evidence_of(data_of(world), "resumption_rate", "").kinds == ("counted",)

@@ -63,17 +63,28 @@ class FigureEvidence:
         return f"{low} % of time" if low == high else f"{low} to {high} % of time"
 
 
-def evidence_of(data: FigureData, name: str, where: str) -> FigureEvidence:
-    """Return what the rows of a metric rest on that match the filters and a condition."""
+def evidence_of(
+    data: FigureData, name: str, where: str, shown_by: tuple[str, ...] | None = None
+) -> FigureEvidence:
+    """Return what the rows of a metric rest on that match the filters and a condition.
+
+    Rows are combined, as their covered share is that of all hours. If each row has a status of its own, they
+    are grouped as those shown, and the covered share is that of rows with a known value.
+    """
     definition = metric(name)
-    by: tuple[str, ...] | None = None
-    if definition.combinable:
-        by = ("source",) if any(each.name == "source" for each in definition.dimensions) else ()
     of = (*definition.measures, *definition.derived) if definition.combinable else definition.columns
-    columns = {*(by or ()), *(column.name for column in of)}
+    columns = {column.name for column in of}
+    judged = "status" in columns
+    by = shown_by
+    if definition.combinable and not judged:
+        by = ("source",) if any(each.name == "source" for each in definition.dimensions) else ()
+        columns |= {*by}
     selected = [f"list_sort(list(DISTINCT {column})) AS {column}" for column in _ASKED if column in columns]
     if "covered_pct" in columns and name != _COVERAGE:
-        selected.append("[min(covered_pct), max(covered_pct)] AS covered_pct")
+        ends = ["min(covered_pct)", "max(covered_pct)"]
+        if judged:
+            ends = [f"coalesce({end} FILTER (WHERE status <> '{_UNKNOWN}'), {end})" for end in ends]
+        selected.append(f"[{', '.join(ends)}] AS covered_pct")
     row = {}
     if selected:
         [row] = data.found(name, f"SELECT {', '.join(selected)} FROM found", by, where).to_pylist()

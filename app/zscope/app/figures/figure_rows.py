@@ -92,7 +92,7 @@ def figure_rows(data: FigureData, figure: FigureDeclaration, filled: dict[str, b
         hourly=hourly,
         ignored=(*data.without_effect(figure.metric), *ignored),
         answer=_answer(data, figure) if rows else "",
-        evidence=evidence_of(data, figure.metric, where) if rows else None,
+        evidence=evidence_of(data, figure.metric, where, by) if rows else None,
     )
 
 
