@@ -424,7 +424,9 @@ compared AS (
             WHEN k.source = '119-1/2' AND u.has_starts THEN c.counted_opened
             WHEN k.source = '119-1/2' THEN c.counted_closed
             WHEN k.source = '119-11' THEN c.counted_closed * coalesce(u.share_between, u.share_of_all, 1)
-        END AS counted,
+        END AS counted_at_least,
+        -- Intervals that cover a part of the hour show no more than that something is missing.
+        CASE WHEN bit_count(c.minutes) = 60 THEN counted_at_least END AS counted,
         -- Three standard deviations. A short connection starts and ends in the same interval.
         3 * sqrt(coalesce(c.counted_variance, 0) * if(k.source = '119-1/2', 2, 0.5)) AS counted_error,
         if(k.source = '119-1/2', e.starts + e.ends, e.ends) AS seen,
@@ -441,8 +443,7 @@ compared AS (
     INNER JOIN source_kind AS k ON h.is_of_records OR k.source = 'GSKSRVR'
     LEFT JOIN evidence AS e ON h.system = e.system AND k.source = e.source AND h.hour_no = e.hour_no
     LEFT JOIN usual AS u ON h.system = u.system AND k.source = u.source
-    LEFT JOIN evidence AS c
-        ON c.source = '119-5' AND h.system = c.system AND h.hour_no = c.hour_no AND bit_count(c.minutes) = 60
+    LEFT JOIN evidence AS c ON c.source = '119-5' AND h.system = c.system AND h.hour_no = c.hour_no
     LEFT JOIN evidence AS l ON l.source = '7' AND h.system = l.system AND h.hour_no = l.hour_no
     LEFT JOIN off_hour AS o ON h.system = o.system AND h.hour_no = o.hour_no
     LEFT JOIN file_hour AS f ON h.system = f.system AND k.source = f.source AND h.hour_no = f.hour_no
@@ -464,7 +465,7 @@ signs AS (
         if(of_connections, 1 - off_minutes / 60, 1) AS off_share,
         if(of_connections AND counted IS NULL, file_minutes / 60, 1) AS file_share,
         1 - outside_minutes / 60 AS inside_share,
-        if(seen < 0.95 * counted - counted_error, seen / counted, 1) AS count_share,
+        if(seen < 0.95 * counted_at_least - counted_error, seen / counted_at_least, 1) AS count_share,
         -- Hours with few connections, and those of the last day, are judged by all others.
         if(ends_are_judged, began_and_ended / began, usual_end_share) AS ended_share,
         if(ended_share < 0.95, ended_share, 1) AS end_share,
@@ -509,7 +510,7 @@ decided AS (
             WHEN minutes > 0 THEN if(share < 1, 'partial', 'complete')
             WHEN of_connections AND counted < 0.5 THEN 'complete'
             WHEN lost_minutes IS NOT NULL AND file_minutes = 60 THEN 'lost'
-            WHEN of_connections AND counted >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
+            WHEN of_connections AND counted_at_least >= 20 THEN if(file_minutes = 60 AND is_usual, 'lost', 'not recorded')
             WHEN is_in_gap OR uncounted_minutes > 0 THEN 'lost'
             WHEN file_minutes = 60 AND is_up AND is_usual AND (in_sequence OR (of_connections AND usual_silence <= 2))
                 THEN 'lost'
@@ -543,8 +544,7 @@ explained AS (
                 END,
                 CASE
                     WHEN count_share < 1
-                        THEN 'records of ' || round(100 * count_share)::BIGINT
-                            || ' % of what the stack counted leads to expect'
+                        THEN 'records of ' || percent_text(100 * count_share) || ' of what the stack counted leads to expect'
                 END,
                 CASE
                     WHEN end_share < 1 AND ends_are_judged
@@ -570,8 +570,8 @@ explained AS (
             WHEN state = 'complete' THEN 'records in ' || minutes || ' minutes, and no sign of a loss'
             WHEN state = 'lost' AND lost_minutes IS NOT NULL
                 THEN 'SMF lost ' || coalesce(number_text(lost_records), 'an unknown number of') || ' records of all types'
-            WHEN state = 'lost' AND counted >= 20
-                THEN 'no records, but the stack counted ' || number_text(counted) || ' starts and ends of connections'
+            WHEN state = 'lost' AND counted_at_least >= 20
+                THEN 'no records, but the stack counted ' || number_text(counted_at_least) || ' starts and ends of connections'
             WHEN state = 'lost' AND uncounted_minutes > 0 THEN 'a reset of the counters has lost their counts'
             WHEN state = 'lost' AND (in_sequence OR is_in_gap) THEN 'a gap in the intervals of a file'
             WHEN state = 'lost' THEN 'no record, in a file that is otherwise never silent'
@@ -602,5 +602,6 @@ SELECT
     END::DOUBLE AS covered_hours,
     (state IN ('lost', 'partial'))::BIGINT AS hours_with_loss,
     (state = 'not recorded')::BIGINT AS hours_not_recorded,
-    (state = 'not known')::BIGINT AS hours_not_known
+    (state = 'not known')::BIGINT AS hours_not_known,
+    CASE WHEN minutes > 0 AND counted_at_least > 0 THEN least(100, 100 * seen / counted_at_least) END::DOUBLE AS recorded_pct
 FROM explained

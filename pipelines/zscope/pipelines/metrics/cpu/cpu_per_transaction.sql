@@ -105,20 +105,24 @@ in_run AS (
 ),
 
 -- Intervals in hours of which less than 95 % are covered by the records that count the transactions. The hours of
--- the first and of the last record are partial because the records begin and end in them.
+-- the first and of the last record are partial because the records begin and end in them. A run counts by its connections
+-- only if the records have as many as the stack counted.
 incomplete AS (
-    SELECT DISTINCT
+    SELECT
         k.counted_by,
         k.system,
-        i.interval_start_utc
+        i.interval_start_utc,
+        coalesce(bool_or(c.recorded_pct < least_covered_pct()), false) AS misses_connections
     FROM recorded AS k
     INNER JOIN coverage_hour AS c
         ON
             k.system = c.system
             AND c.source = if(k.counted_by = 'zERT connections', '119-11', '119-1/2')
             AND 100 * c.covered_hours < least_covered_pct()
-            AND c.hour_utc > k.first_utc
-            AND c.hour_utc + INTERVAL 1 HOUR <= k.last_utc
+            AND (
+                c.recorded_pct < least_covered_pct()
+                OR (c.hour_utc > k.first_utc AND c.hour_utc + INTERVAL 1 HOUR <= k.last_utc)
+            )
     INNER JOIN (
         SELECT system, interval_start_utc, interval_ms FROM counted
         UNION
@@ -129,6 +133,7 @@ incomplete AS (
             AND i.interval_start_utc < c.hour_utc + INTERVAL 1 HOUR
             AND i.interval_start_utc + to_milliseconds(i.interval_ms) > c.hour_utc
     WHERE k.counted_by <> 'supplied count'
+    GROUP BY k.counted_by, k.system, i.interval_start_utc
 ),
 
 -- The recorded CPU intervals without transactions: they had none.
@@ -166,7 +171,7 @@ system_wide AS (
         s.ziip_s,
         -- Connections of a run can all end after its last interval. A supplied count states its time.
         w.counted_by = 'supplied count'
-        OR r.run IS NOT NULL
+        OR (r.run IS NOT NULL AND n.misses_connections IS NOT true)
         OR (
             n.system IS NULL
             AND (w.ended_connections > 0 OR (s.system IS NOT NULL AND k.system IS NOT NULL))
