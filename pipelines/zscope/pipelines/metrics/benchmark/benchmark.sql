@@ -230,15 +230,22 @@ displayed_in_run AS (
     ) = 1
 ),
 
--- Displays outside of runs are also shown; runs with other tags measure something else.
+-- Records and displays do not show whether they were generated; runs on their systems do.
+system_origin AS (
+    SELECT system, bool_or(synthetic) AS synthetic
+    FROM run
+    GROUP BY system
+),
+
+-- Displays outside of runs are also shown. A part of a run with other tags would count something else: its
+-- handshakes are many.
 displayed_elsewhere AS (
     SELECT
         a.id,
         NULL AS run,
         sum(d.resumed) AS resumed,
         sum(d.full_ones) AS full_ones,
-        -- Displays do not show whether they were generated; runs on their systems do.
-        bool_or(d.system IN (SELECT system FROM run WHERE synthetic)) AS synthetic,
+        bool_or(g.synthetic) AS synthetic,
         [
             'the displays are of no run tagged '
             || array_to_string(list_concat(a.candidate_tags, a.condition_tags), ' ')
@@ -247,8 +254,9 @@ displayed_elsewhere AS (
     CROSS JOIN (
         FROM displayed AS o
         ANTI JOIN run AS r
-            ON o.system = r.system AND lies_mostly_in(o.begin_us, o.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc))
+            ON o.system = r.system AND overlap_us(o.begin_us, o.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc)) > 0
     ) AS d
+    LEFT JOIN system_origin AS g ON d.system = g.system
     WHERE a.filled_from = 'metric' AND a.measure = 'resumption_rate'
     GROUP BY a.id, a.candidate_tags, a.condition_tags
     HAVING sum(d.resumed) + sum(d.full_ones) > 0
@@ -274,10 +282,10 @@ network_use AS (
     FROM accepting AS a
     CROSS JOIN (
         SELECT
-            100 * sum(stack_s) / nullif(sum(workload_s), 0) AS share,
-            -- Records do not show whether they were generated; runs on their systems do.
-            coalesce(bool_or(system IN (SELECT system FROM run WHERE synthetic)), false) AS synthetic
-        FROM network_share
+            100 * sum(s.stack_s) / nullif(sum(s.workload_s), 0) AS share,
+            bool_or(g.synthetic) AS synthetic
+        FROM network_share AS s
+        LEFT JOIN system_origin AS g ON s.system = g.system
     ) AS n
     WHERE a.filled_from = 'metric' AND a.measure = 'network_share' AND n.share IS NOT NULL
 ),
@@ -288,7 +296,7 @@ ticket_use AS (
         'server' AS role,
         run,
         100.0 * resumed / (resumed + full_ones) AS value,
-        coalesce(synthetic, false) AS synthetic,
+        synthetic,
         problems,
         NULL::VARCHAR AS value_text,
         NULL::VARCHAR AS level_remark
@@ -592,7 +600,12 @@ decided AS (
         c.ratio,
         c.high AS measured_high,
         coalesce(c.value_text, p.text_by_side) AS value_text,
-        c.finding,
+        -- A value that is only a least one is stated as such.
+        CASE
+            WHEN starts_with(c.value_text, 'at least') AND NOT starts_with(c.finding, 'at least')
+                THEN c.value_text || ': '
+            ELSE ''
+        END || c.finding AS finding,
         o.readings,
         coalesce(len(p.also_measures) = 0 OR (o.also_measured = len(p.also_measures) AND o.outcomes = 1), false)
             AS all_alike,

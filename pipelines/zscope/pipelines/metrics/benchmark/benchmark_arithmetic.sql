@@ -181,16 +181,22 @@ displayed AS (
         t.id,
         t.candidate_run,
         d.*,
-        -- If no run has the tags, the displays outside of all runs count.
+        -- If no run has the tags, the displays count that no run overlaps.
         if(
             t.candidate_run IS NULL,
             count(r.name) = 0,
-            coalesce(bool_or(r.name = t.candidate_run AND r.role = t.side), false)
+            coalesce(
+                bool_or(
+                    r.name = t.candidate_run AND r.role = t.side
+                    AND lies_mostly_in(d.begin_us, d.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc))
+                ),
+                false
+            )
         ) AS counts
     FROM every_verdict AS t
     CROSS JOIN every_count AS d
     LEFT JOIN run AS r
-        ON d.system = r.system AND lies_mostly_in(d.begin_us, d.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc))
+        ON d.system = r.system AND overlap_us(d.begin_us, d.end_us, epoch_us(r.from_utc), epoch_us(r.to_utc)) > 0
     WHERE t.filled_from = 'metric' AND t.measure = 'resumption_rate'
     GROUP BY t.id, t.candidate_run, t.side, d.system, d.begin_us, d.end_us, d.resumed, d.full_ones
 ),
@@ -415,7 +421,7 @@ line AS (
     SELECT
         t.id, 9 AS part_no, 'change' AS part, 'both' AS role, 'share over all systems' AS what,
         100 * sum(n.stack_s) / sum(n.workload_s) AS value, '%' AS unit,
-        format('100 x {:.6f} / {:.6f}', sum(n.stack_s), sum(n.workload_s)) AS text
+        format('at least, of the stacks alone: 100 x {:.6f} / {:.6f}', sum(n.stack_s), sum(n.workload_s)) AS text
     FROM every_verdict AS t
     CROSS JOIN network_share AS n
     WHERE t.filled_from = 'metric' AND t.measure = 'network_share'
