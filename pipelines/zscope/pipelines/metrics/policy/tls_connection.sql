@@ -227,6 +227,8 @@ matched AS (
         t.rule_name AS message_rule,
         t.failure_code,
         t.failure_event,
+        -- Termination records do not show that a handshake failed, but messages of AT-TLS do.
+        p.protocol = 'none by AT-TLS' AND t.failure_code IS NOT NULL AS failed_by_message,
         -- Only where nothing else names the rule.
         CASE
             WHEN n.rule_name IS NULL AND t.rule_name IS NULL AND coalesce(p.policy_status, 0) NOT IN (1, 2)
@@ -286,8 +288,8 @@ SELECT
     m.user_id::VARCHAR AS user_id,
     m.direction::VARCHAR AS direction,
     m.server_port::BIGINT AS server_port,
-    m.is_tls::BOOLEAN AS is_tls,
-    m.protocol::VARCHAR AS protocol,
+    (m.is_tls OR m.failed_by_message)::BOOLEAN AS is_tls,
+    if(m.failed_by_message, 'unknown', m.protocol)::VARCHAR AS protocol,
     m.further_protocols::VARCHAR AS further_protocols,
     m.cipher::VARCHAR AS cipher,
     CASE
@@ -327,9 +329,9 @@ SELECT
             THEN coalesce(f.text, 'code ' || m.failure_code || ', see System SSL Programming')
     END::VARCHAR AS failure_reason,
     m.failure_event::VARCHAR AS failure_event,
-    m.connections::BIGINT AS connections,
+    if(m.failed_by_message, 0, m.connections)::BIGINT AS connections,
     m.partial_connections::BIGINT AS partial_connections,
-    m.failed_handshakes::BIGINT AS failed_handshakes,
+    if(m.failed_by_message, 1, m.failed_handshakes)::BIGINT AS failed_handshakes,
     m.in_bytes::BIGINT AS in_bytes,
     m.out_bytes::BIGINT AS out_bytes
 FROM matched AS m
