@@ -2,7 +2,8 @@
 -- network that could stay open, long RSA keys, and cipher suites that CPACF does not support.
 --
 -- The network with the most handshakes of a system stands for its clients. What it saves at most is what all its
--- handshakes cost; how many connections can stay open is up to the application.
+-- handshakes cost; how many connections can stay open is up to the application. How many transactions one serves now is
+-- known where transactions of the system were supplied, of the intervals that have both. Several clients are not told apart.
 
 WITH busiest AS (
     SELECT *
@@ -17,10 +18,42 @@ WITH busiest AS (
         ) = 1
 ),
 
+-- The records with most connections of the same time count: SMF 119-2, or zERT details.
+counted AS (
+    SELECT
+        t.system,
+        t.counted_by,
+        t.interval_start_utc,
+        sum(t.transactions) AS transactions
+    FROM transaction_interval AS t
+    ANTI JOIN run_hour AS r ON t.system = r.system AND time_bucket(INTERVAL 1 HOUR, t.interval_start_utc) = r.hour_utc
+    WHERE t.system IN (SELECT b.system FROM busiest AS b)
+    GROUP BY t.system, t.counted_by, t.interval_start_utc
+),
+
+reuse AS (
+    SELECT
+        s.system,
+        sum(s.transactions) / nullif(sum(c.connections), 0) AS transactions
+    FROM counted AS s
+    INNER JOIN (
+        SELECT
+            system,
+            interval_start_utc,
+            max(transactions) AS connections
+        FROM counted
+        WHERE counted_by <> 'supplied count'
+        GROUP BY system, interval_start_utc
+    ) AS c ON s.system = c.system AND s.interval_start_utc = c.interval_start_utc
+    WHERE s.counted_by = 'supplied count'
+    GROUP BY s.system
+),
+
 network AS (
     SELECT
         n.system,
         n.client_network,
+        u.transactions AS transactions_of_connection,
         n.full_handshakes / (n.full_handshakes + n.resumed_handshakes) AS full_share,
         c.handshakes_per_day * (n.full_handshakes + n.resumed_handshakes)
         / (s.full_handshakes + s.resumed_handshakes) AS per_day,
@@ -30,6 +63,7 @@ network AS (
     FROM busiest AS n
     INNER JOIN tls_use AS s ON n.system = s.system AND s.shared_by = 'system'
     INNER JOIN handshake_cost AS c ON n.system = c.system
+    LEFT JOIN reuse AS u ON n.system = u.system
     WHERE c.handshakes_per_day > 0
 ),
 
@@ -92,8 +126,19 @@ SELECT
         mean_high_us IS NULL,
         why,
         format(
-            'about {:,.0f} handshakes a day come from there; at most, if few connections serve all their requests',
-            round(per_day, 2 - floor(log10(per_day))::INTEGER)
+            'about {:,.0f} handshakes a day come from there; at most, if few connections serve all their requests{}',
+            round(per_day, 2 - floor(log10(per_day))::INTEGER),
+            coalesce(
+                format(
+                    ', where one of this system serves {} now by supplied counts',
+                    if(
+                        abs(transactions_of_connection - 1) < 0.05,
+                        'one transaction',
+                        number_text(transactions_of_connection) || ' transactions'
+                    )
+                ),
+                ''
+            )
         )
         || if(is_all, '', '; if handshakes of all client networks cost the same')
     )::VARCHAR AS why
