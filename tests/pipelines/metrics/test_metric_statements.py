@@ -257,7 +257,12 @@ def test_a_grouping_of_rows_that_cannot_be_combined_selects_a_division(
             MetricSelection(),
             "mix has no 'prot' to group by; there is: .*port.*; did you mean port\\?",
         ),
-        (FIXED, ["system"], MetricSelection(), "fixed: its rows cannot be combined, so there is no --by"),
+        (
+            FIXED,
+            ["system"],
+            MetricSelection(),
+            "fixed: its rows cannot be combined, so there is no --by; they are by system, by which",
+        ),
         (DIVIDED, ["hour"], MetricSelection(), "no rows by 'hour'; there is one of: hour_utc; did you mean"),
         (DIVIDED, ["system"], MetricSelection(), "fixed has no rows by 'system'"),
     ],

@@ -413,6 +413,17 @@ END;
 CREATE OR REPLACE MACRO percent_text(percentage) AS
     if(percentage > 0 AND percentage < 0.05, 'less than 0.1 %', format('{:.1f} %', percentage::DOUBLE));
 
+-- Why the full handshakes that GSKSRVR counted were full, for a sentence.
+CREATE OR REPLACE MACRO full_causes_text(full_handshakes, versions, none_offered, expired, not_found) AS format(
+    'of {:,} full handshakes that GSKSRVR counted with {}, {:.0f} % came from clients that offered no '
+    || 'session, {:.0f} % had an expired session and {:.0f} % one that was not in the cache',
+    full_handshakes,
+    versions,
+    100 * none_offered / full_handshakes,
+    100 * expired / full_handshakes,
+    100 * not_found / full_handshakes
+);
+
 -- A number of things for a sentence.
 CREATE OR REPLACE MACRO counted_text(things, noun) AS format('{:,} {}{}', things::BIGINT, noun, if(things = 1, '', 's'));
 

@@ -140,7 +140,10 @@ def statement(
 def _of_division(metric: Metric, by: Sequence[str], selection: MetricSelection) -> MetricSelection:
     """Select the rows that have one for each value of a column, and for each system."""
     if not metric.rows_by:
-        raise MetricQueryError(f"{metric.name}: its rows cannot be combined, so there is no --by")
+        raise MetricQueryError(
+            f"{metric.name}: its rows cannot be combined, so there is no --by; they are by "
+            f"{', '.join(metric.grain)}, by which --where selects them"
+        )
     division = [key for key in by if key != _SYSTEM] or [*by]
     if len(division) != 1 or division[0] not in metric.rows_by:
         key = next((key for key in division if key not in metric.rows_by), ",".join(by))

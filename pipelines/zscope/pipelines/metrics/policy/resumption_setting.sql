@@ -197,15 +197,7 @@ SELECT
         CASE
             WHEN c.is_off THEN 'with this setting every handshake is a full one'
             WHEN u.cause IS NOT NULL
-                THEN format(
-                    'of {:,} full handshakes that GSKSRVR counted with {}, {:.0f} % came from clients that offered no '
-                    || 'session, {:.0f} % had an expired session and {:.0f} % one that was not in the cache',
-                    u.full_handshakes,
-                    u.versions,
-                    100 * u.none_offered / u.full_handshakes,
-                    100 * u.expired / u.full_handshakes,
-                    100 * u.not_found / u.full_handshakes
-                )
+                THEN full_causes_text(u.full_handshakes, u.versions, u.none_offered, u.expired, u.not_found)
             WHEN u.side = 'client'
                 THEN coalesce(f.words, 'whether the servers resume the sessions that are offered is not in the data')
             ELSE 'whether sessions are missing or clients offer none is not known: load GSKSRVR statistics of the caches'
