@@ -102,7 +102,7 @@ def test_the_advice_is_the_first_row_of_its_evidence(run: Run, demo: tuple[Path,
 def test_advice_of_a_quarter_of_an_hour_states_no_saving(run: Run, demo: tuple[Path, Result]) -> None:
     store, _ = demo
     rows = rows_of(run, store, "FROM tls_advice WHERE system = 'SRV2'")
-    reason = "zERT details cover 0.25 of the 168 hours of the last seven days, and at least 8 are needed"
+    reason = "zERT details cover 0.25 of the 147 hours of the last seven days, and at least 8 are needed"
     withheld = [row for row in rows if row["why"] == reason]
     assert withheld
     assert all(row["sentence"].endswith(f"what it saves is not known: {reason}") for row in withheld)
