@@ -25,6 +25,7 @@ from zscope.app.figures.drawn_values import (
     amount_of,
     answer_of,
     drawn_rows,
+    estimate_of,
     lines_of,
     name_of,
     not_compared,
@@ -187,6 +188,20 @@ def test_a_range_without_width_is_written_once() -> None:
     assert amount_of(chart, {low: -99.81, value: -99.8, high: -99.79}) == "-99.8"
     assert amount_of(chart, {low: 1.0, value: 2.0, high: 3.0}) == "1 to 3, estimate 2"
     assert amount_of(chart, {low: 0.0, value: None, high: 3.0}) == "at most 3"
+
+
+@pytest.mark.parametrize(
+    ("status", "amount", "estimate"),
+    [("estimate", "1 to 3, estimate 2", 2.0), ("conditional", "1 to 3", None), ("range", "1 to 3", None)],
+)
+def test_only_a_value_with_a_narrow_range_is_called_an_estimate(
+    status: str, amount: str, estimate: float | None
+) -> None:
+    [chart] = [figure.chart for figure in FIGURES if figure.id == "price-by-job"]
+    assert chart is not None
+    row = {chart.low: 1.0, chart.value: 2.0, chart.high: 3.0, "status": status}
+    assert amount_of(chart, row) == amount
+    assert estimate_of(chart, row) == estimate
 
 
 def sum_by(found: FigureRows, column: str) -> list[int]:

@@ -19,6 +19,7 @@ from zscope.app.figures.drawn_values import (
     colours_of,
     drawn_rows,
     dumbbells,
+    estimate_of,
     falls_of,
     heat_lines,
     in_order,
@@ -137,7 +138,7 @@ def _ranges(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> 
         | {
             "begin": real(row[chart.low]),
             "end": real(row[chart.high]),
-            "estimate": row[chart.value] if chart.value else None,
+            "estimate": estimate_of(chart, row),
         }
         for row in rows
     ]
@@ -419,7 +420,7 @@ def _band(chart: ChartDeclaration, rows: Sequence[Row], found: FigureRows) -> Ch
         | {
             "begin": real(row[chart.low]),
             "end": real(row[chart.high]),
-            "estimate": row[chart.value] if chart.value else None,
+            "estimate": estimate_of(chart, row),
             "amount": amount_of(chart, row),
             "colour": COLOURS[colour_of(chart, row)],
         }

@@ -35,6 +35,8 @@ SHADES = 5
 """The shades of a heat, from few to many."""
 _LONGEST_STEP = 1.5
 """A line breaks off where points are farther apart, in usual distances of the line."""
+_ONLY_RANGE = frozenset({"conditional", "range"})
+"""Statuses of rows of which only the range is certain."""
 _MARGIN = 0.04
 """Part of an axis beyond its first and its last value."""
 
@@ -94,11 +96,17 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
     if row[chart.high] is None:
         return "not known"
     low, high = shown(row[chart.low], chart.low), shown(row[chart.high], chart.high)
-    estimate = shown(row[chart.value], chart.value) if chart.value else ""
+    estimate = shown(estimate_of(chart, row), chart.value)
     if low == high == estimate:
         return estimate
     text = shown_range(row[chart.low], row[chart.high], chart.high)
     return f"{text}, estimate {estimate}" if estimate else text
+
+
+def estimate_of(chart: ChartDeclaration, row: Row) -> float | None:
+    """Return the value within a range; none if it only holds on a condition, which a sentence states."""
+    value = row[chart.value] if chart.value and row.get("status") not in _ONLY_RANGE else None
+    return None if value is None else real(value)
 
 
 def others_of(found: FigureRows) -> list[tuple[Any, float]]:
@@ -132,7 +140,7 @@ def _whole(chart: ChartDeclaration, row: Row) -> float | None:
     """The amount of a row that is compared: the sum of its series, its estimate, or the most."""
     if chart.series:
         return sum(real(row[column]) for column in chart.series.values())
-    value = row[chart.value] if chart.value else None
+    value = estimate_of(chart, row) if chart.high else row[chart.value]
     if value is None and chart.high:
         value = row[chart.high]
     return None if value is None else real(value)

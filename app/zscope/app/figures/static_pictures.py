@@ -22,6 +22,7 @@ from zscope.app.figures.drawn_values import (
     covered_words,
     drawn_rows,
     dumbbells,
+    estimate_of,
     falls_of,
     heat_lines,
     in_order,
@@ -129,8 +130,8 @@ def _ranges(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found
         begin = percent(real(row[chart.low]), largest)
         width = percent(real(row[chart.high]), largest) - begin
         _part(line, begin, width, colour_of(chart, row), _RANGE_PX, kind="between")
-        if row[chart.value] is not None:
-            _mark(line, percent(real(row[chart.value]), largest))
+        if (estimate := estimate_of(chart, row)) is not None:
+            _mark(line, percent(real(estimate), largest))
     _legend(figure, words_below(chart, rows))
 
 
@@ -241,8 +242,8 @@ def _band(figure: Element, chart: ChartDeclaration, rows: Sequence[Row], found: 
         if row[chart.high] is not None:
             colour = _between(colour_of(chart, row))
             pieces.append(_Piece(time, real(row[chart.low]), real(row[chart.high]), colour))
-        if chart.value and row[chart.value] is not None:
-            pieces.append(_Piece(time, real(row[chart.value]), real(row[chart.value]), "mark"))
+        if (estimate := estimate_of(chart, row)) is not None:
+            pieces.append(_Piece(time, real(estimate), real(estimate), "mark"))
     _over_time(figure, found, pieces)
     _legend(figure, words_below(chart, rows))
 

@@ -17,7 +17,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
 from zscope.app.cli.screen.screen_declarations import AMOUNT, BAR, NAME, PARTS, names_in, screen_parts
-from zscope.app.figures.drawn_values import amount_of, name_of, number_of, real, shares_of
+from zscope.app.figures.drawn_values import amount_of, estimate_of, name_of, number_of, real, shares_of
 from zscope.app.figures.figure_command import options_of
 from zscope.app.figures.figure_rows import figure_rows
 from zscope.app.report.report_facts import store_facts
@@ -174,7 +174,7 @@ def _rows(line: ScreenLine, found: FigureRows) -> Iterator[ScreenRow]:
             drawn |= {NAME: name_of(chart, row), AMOUNT: amount_of(chart, row)}
         bar = None
         if chart is not None and f"{{{BAR}}}" in line.cells and row[chart.high] is not None:
-            bar = BarRange(real(row[chart.low]), row[chart.value], real(row[chart.high]))
+            bar = BarRange(real(row[chart.low]), estimate_of(chart, row), real(row[chart.high]))
         below = _text(line.below, drawn)
         if drawn.get(AMOUNT) == UNKNOWN and line.reason:
             below = shown(row[line.reason])
