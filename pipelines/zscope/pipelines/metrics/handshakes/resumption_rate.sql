@@ -7,8 +7,9 @@
 -- session counts only in the second. The two sources have separate rows and are never added up. If both
 -- record the same system, versions and time, `why_sources_differ` explains why they can differ.
 --
--- The hours of the local day in which an interval ends are divided among the rows of a source, so that sums over rows
--- have each day once. Counts since a reset can be of many days before, whose coverage is not known.
+-- The hours of a local day are divided among the rows of a source, so that sums over rows have each day once: among the
+-- rows of zERT equally, among the intervals between displays by the part of the day that they contain. Counts since a
+-- reset can be of many days before, whose coverage is not known.
 --
 -- Hours with benchmark runs are left out, and intervals between displays with such hours.
 
@@ -27,9 +28,53 @@ WITH zert AS (
     GROUP BY ALL
 ),
 
+-- Intervals with hours of benchmark runs have their part of a day, too, although they are in no row.
+interval_day AS (
+    SELECT
+        system,
+        cache,
+        interval_start_local,
+        interval_end_local,
+        unnest(
+            generate_series(
+                interval_start_local::DATE::TIMESTAMP,
+                interval_end_local - INTERVAL 1 MICROSECOND,
+                INTERVAL 1 DAY
+            )
+        ) AS midnight
+    FROM gsk_cache_delta
+    WHERE basis <> 'since reset'
+),
+
+part_of_day AS (
+    SELECT
+        *,
+        overlap_us(
+            epoch_us(interval_start_local), epoch_us(interval_end_local),
+            epoch_us(midnight), epoch_us(midnight + INTERVAL 1 DAY)
+        ) AS length_us,
+        nullif(sum(length_us) OVER (PARTITION BY system, midnight), 0) AS lengths_us
+    FROM interval_day
+),
+
+interval_hours AS (
+    SELECT
+        p.system,
+        p.cache,
+        p.interval_start_local,
+        p.interval_end_local,
+        sum(part_of_hours(c.covered_hours * p.length_us / p.lengths_us, 1)) AS covered_hours,
+        sum(part_of_hours(c.hours * p.length_us / p.lengths_us, 1)) AS hours
+    FROM part_of_day AS p
+    INNER JOIN covered_day AS c ON c.source = 'GSKSRVR' AND p.system = c.system AND p.midnight::DATE = c.day
+    GROUP BY ALL
+),
+
 gsk AS (
     SELECT
         g.*,
+        h.covered_hours,
+        h.hours,
         CASE g.cache
             WHEN 'TLS 1.3 tickets' THEN 'TLSv1.3'
             WHEN 'session ids' THEN 'TLSv1.2 and older'
@@ -41,6 +86,13 @@ gsk AS (
             g.system = l.system
             AND g.interval_start_utc < l.hour_utc + INTERVAL 1 HOUR
             AND g.interval_end_utc > l.hour_utc
+    LEFT JOIN interval_hours AS h
+        ON
+            g.system = h.system
+            AND g.cache IS NOT DISTINCT FROM h.cache
+            AND g.interval_start_local = h.interval_start_local
+            AND g.interval_end_local = h.interval_end_local
+            AND g.basis <> 'since reset'
 ),
 
 both_tell AS (
@@ -91,6 +143,8 @@ every_source AS (
         NULL AS replaced,
         NULL AS resets,
         NULL AS uncounted_s,
+        NULL AS covered_hours,
+        NULL AS hours,
         CASE
             WHEN (z.system, z.versions, z.hour_utc) IN (
                 SELECT (b.system, b.versions, b.hour_utc) FROM both_tell AS b
@@ -103,7 +157,7 @@ every_source AS (
     SELECT
         'GSKSRVR',
         g.system,
-        CASE WHEN g.basis <> 'since reset' THEN (g.interval_end_local - INTERVAL 1 MICROSECOND)::DATE END,
+        NULL,
         g.versions,
         g.cache,
         'server',
@@ -123,6 +177,8 @@ every_source AS (
         g.replaced,
         g.is_reset::BIGINT,
         g.uncounted_s,
+        g.covered_hours,
+        g.hours,
         CASE
             WHEN (g.system, g.versions, g.interval_end_utc) IN (
                 SELECT (b.system, b.versions, b.interval_end_utc) FROM both_tell AS b
@@ -155,12 +211,11 @@ SELECT
     e.replaced::BIGINT AS replaced,
     e.resets::BIGINT AS resets,
     e.uncounted_s::DOUBLE AS uncounted_s,
-    part_of_hours(c.covered_hours, count(*) OVER rows_of_day) AS covered_hours,
-    part_of_hours(c.hours, count(*) OVER rows_of_day) AS hours,
+    coalesce(e.covered_hours, part_of_hours(c.covered_hours, count(*) OVER rows_of_day))::DOUBLE AS covered_hours,
+    coalesce(e.hours, part_of_hours(c.hours, count(*) OVER rows_of_day))::DOUBLE AS hours,
     p.share_pct::DOUBLE AS published_pct,
     e.why_sources_differ::VARCHAR AS why_sources_differ
 FROM every_source AS e
 LEFT JOIN published AS p ON e.versions = p.versions
-LEFT JOIN covered_day AS c
-    ON if(e.source = 'zERT', '119-11', e.source) = c.source AND e.system = c.system AND e.day = c.day
+LEFT JOIN covered_day AS c ON e.source = 'zERT' AND c.source = '119-11' AND e.system = c.system AND e.day = c.day
 WINDOW rows_of_day AS (PARTITION BY e.source, e.system, e.day)
