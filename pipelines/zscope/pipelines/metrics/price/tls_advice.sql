@@ -37,6 +37,33 @@ every_use AS MATERIALIZED (
     SELECT * FROM tls_use
 ),
 
+-- What the CRR runs of a system measured more for a connection with a full handshake than for one with a resumed handshake,
+-- between runs whose other tags are the same.
+crr_run AS (
+    SELECT
+        r.system,
+        m.value,
+        list_contains(r.tags, 'resumption=none') AS is_full,
+        list_sort(list_filter(r.tags, lambda tag : NOT starts_with(tag, 'resumption='))) AS other_tags
+    FROM run_result AS m
+    INNER JOIN run AS r ON m.name = r.name AND m.role = r.role
+    WHERE
+        m.measure = 'cpu_per_tran'
+        AND m.workload_kind = 'CRR'
+        AND m.value IS NOT NULL
+        AND len(other_tags) < len(r.tags)
+),
+
+own_run AS (
+    SELECT
+        f.system,
+        min(f.value - t.value) AS least_us,
+        max(f.value - t.value) AS most_us
+    FROM crr_run AS f
+    INNER JOIN crr_run AS t ON f.system = t.system AND f.other_tags = t.other_tags AND f.is_full AND NOT t.is_full
+    GROUP BY f.system
+),
+
 -- Handshakes per day of the rules and ports, by their shares in the last seven days.
 user_of_tls AS MATERIALIZED (
     SELECT
@@ -53,6 +80,12 @@ user_of_tls AS MATERIALIZED (
         c.difference_us,
         c.difference_low_us,
         c.difference_high_us,
+        format(
+            'own CRR runs measured {} us more for a full than for a resumed handshake, and the estimate is {} to {} us',
+            if(o.least_us = o.most_us, '', number_text(o.least_us) || ' to ') || number_text(o.most_us),
+            number_text(c.difference_low_us),
+            number_text(c.difference_high_us)
+        ) AS measured_difference,
         -- From zERT summaries the share of full handshakes is not known, so that of the detail there is counts.
         s.full_handshakes / nullif(s.full_handshakes + s.resumed_handshakes, 0) AS full_share,
         coalesce(c.full_handshakes_per_day, c.handshakes_per_day * full_share) AS all_full,
@@ -76,6 +109,7 @@ user_of_tls AS MATERIALIZED (
     FROM every_use AS u
     INNER JOIN every_use AS s ON u.system = s.system AND s.shared_by = 'system'
     INNER JOIN handshake_cost AS c ON u.system = c.system
+    LEFT JOIN own_run AS o ON u.system = o.system
     LEFT JOIN resumption_setting AS g
         ON
             u.system = g.system
@@ -132,7 +166,8 @@ resumed_more AS (
         if(difference_status <> 'not enough data', affected_per_day * difference_us / 1e6, NULL) AS saving,
         if(difference_status <> 'not enough data', affected_per_day * difference_low_us / 1e6, NULL) AS saving_low,
         if(difference_status <> 'not enough data', affected_per_day * difference_high_us / 1e6, NULL) AS saving_high,
-        concat_ws('; ', if(difference_status = 'not enough data', NULL, condition), difference_why) AS reason
+        if(difference_status <> 'not enough data', measured_difference, NULL) AS measured,
+        concat_ws('; ', if(difference_status = 'not enough data', NULL, condition), difference_why, measured) AS reason
     FROM resumption
     UNION ALL BY NAME
     SELECT
@@ -478,6 +513,7 @@ SELECT
             format('; no more than {} by the costs of this system', number_text(upper_s_per_day)),
             NULL
         ),
+        if(e.rated = 'not enough data', NULL, '; ' || e.measured),
         CASE
             WHEN e.covered_hours < least_advice_hours() AND e.has_handshakes THEN ': ' || e.reason
             WHEN 100 * e.covered_hours < least_covered_pct() * e.hours
