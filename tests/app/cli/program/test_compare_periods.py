@@ -153,7 +153,7 @@ def test_records_of_another_time_are_missing_in_the_periods(ask: Ask) -> None:
 
 def compared(quantity: str, verdict: str, why: str = "") -> dict[str, str]:
     return {
-        "system": "SYSA", "quantity": quantity, "verdict": verdict, "why": why,
+        "system": "SYSA", "quantity": quantity, "verdict": verdict, "why": why, "source": "zERT detail",
         "sentence": f"the {quantity} changed", "earlier_period": "2026-W10", "later_period": "2026-W11",
     }  # fmt: skip
 
@@ -173,3 +173,19 @@ def test_a_terminal_has_sentences_for_changes_alone_and_each_reason_once() -> No
     assert list(lines_below([within, other]))[:2] == [
         "SYSA: 2026-W11 against 2026-W10", "SYSB: 2026-03-09 against 2026-W10",
     ]  # fmt: skip
+
+
+def test_a_terminal_says_where_systems_have_a_quantity_from_other_records() -> None:
+    rows = [compared(quantity, "within noise") for quantity in ("connections", "bytes", "handshakes")]
+    others = [
+        {
+            **row,
+            "system": "SYSB",
+            "source": "zERT summary" if row["quantity"] != "handshakes" else row["source"],
+        }
+        for row in rows
+    ]
+    assert list(lines_below([*rows, *others]))[1:-1] == [
+        "records of connections, bytes: zERT detail of SYSA; zERT summary of SYSB"
+    ]
+    assert not [line for line in lines_below(rows) if line.startswith("records of")]

@@ -120,6 +120,7 @@ def lines_below(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     periods = {f"{row['later_period']} against {row['earlier_period']}": row["system"] for row in rows}
     for words, system in periods.items():
         yield words if len(periods) == 1 else f"{system}: {words}"
+    yield from _other_records(rows)
     yield from (row["sentence"] for row in rows if row["verdict"] in _CHANGED)
     unknown: dict[str, list[str]] = defaultdict(list)
     for row in rows:
@@ -130,6 +131,20 @@ def lines_below(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     verdicts = {row["verdict"] for row in rows}
     if _WITHIN_NOISE in verdicts and verdicts.isdisjoint(_CHANGED):
         yield 'no change is more than noise; one below "smallest visible" would not have been seen'
+
+
+def _other_records(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Compose which records count for quantities that systems have from different ones."""
+    systems: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        systems[row["quantity"]][row["source"]].append(row["system"])
+    quantities: dict[str, list[str]] = defaultdict(list)
+    for quantity, by_source in systems.items():
+        if len(by_source) > 1:
+            words = "; ".join(f"{source} of {', '.join(names)}" for source, names in by_source.items())
+            quantities[words].append(quantity)
+    for words, listed in quantities.items():
+        yield f"records of {', '.join(listed)}: {words}"
 
 
 def _within_noise(session: Session, selection: MetricSelection, periods: tuple[DaysPeriod, ...]) -> str:
