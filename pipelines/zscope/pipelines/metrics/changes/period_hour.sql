@@ -1,10 +1,10 @@
 -- An hour of one of the two periods, and whether its records count for a comparison.
 --
--- An hour counts if the records are complete in it, also without a connection. Connections are those of the source that
--- most connections of the system come from, which can be zERT summaries. Handshakes are those of zERT details, the use of
--- TLS is that of the source of the price. Where the coverage is not known, the hours in which the system has a connection,
--- or CPU time, count. Hours of benchmark runs do not count. A period without any hour of the records has one row without an
--- hour.
+-- An hour counts if the records are complete in it, also without a connection. Connections are those of the source
+-- that most connections of the system outside of benchmark runs come from, which can be zERT summaries. Handshakes
+-- are those of zERT details, the use of TLS is that of the source of the price. Where the coverage is not known, the
+-- hours in which the system has a connection, or CPU time, count. Hours of benchmark runs do not count. A period
+-- without any hour of the records has one row without an hour.
 
 WITH connections AS MATERIALIZED (
     SELECT
@@ -43,12 +43,18 @@ handshakes AS MATERIALIZED (
 
 recorded AS MATERIALIZED (
     SELECT
-        system,
+        c.system,
         'connections' AS counted,
-        reported_by AS source
-    FROM connections
-    GROUP BY system, reported_by
-    QUALIFY row_number() OVER (PARTITION BY system ORDER BY sum(connections) DESC, reported_by) = 1
+        c.reported_by AS source
+    FROM connections AS c
+    LEFT JOIN left_out_hour AS l ON c.system = l.system AND c.hour_utc = l.hour_utc
+    GROUP BY c.system, c.reported_by
+    -- Runs can have many more connections than production.
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY c.system
+            ORDER BY sum(c.connections) FILTER (l.hour_utc IS NULL) DESC NULLS LAST, c.reported_by
+        ) = 1
     UNION ALL
     SELECT DISTINCT
         system,
