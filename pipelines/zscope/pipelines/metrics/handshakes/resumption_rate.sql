@@ -35,13 +35,7 @@ interval_day AS (
         cache,
         interval_start_local,
         interval_end_local,
-        unnest(
-            generate_series(
-                interval_start_local::DATE::TIMESTAMP,
-                interval_end_local - INTERVAL 1 MICROSECOND,
-                INTERVAL 1 DAY
-            )
-        ) AS midnight
+        unnest(generate_series(interval_start_local::DATE::TIMESTAMP, interval_end_local, INTERVAL 1 DAY)) AS midnight
     FROM gsk_cache_delta
     WHERE basis <> 'since reset'
 ),
