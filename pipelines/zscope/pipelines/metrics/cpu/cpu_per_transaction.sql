@@ -104,14 +104,15 @@ in_run AS (
     GROUP BY i.system, i.interval_start_utc, i.interval_ms
 ),
 
--- Intervals in hours of which less than 95 % are covered by the records that count the transactions. The hours of
--- the first and of the last record are partial because the records begin and end in them. A run counts by its connections
--- only if the records have as many as the stack counted.
+-- Intervals in hours of which less than 95 % are covered by the records that count the transactions. The hours of the
+-- first and of the last record are partial because the records begin and end in them, and do not count as incomplete. A
+-- run counts by its connections only if the records of its hours have as many as the stack counted.
 incomplete AS (
     SELECT
         k.counted_by,
         k.system,
         i.interval_start_utc,
+        bool_or(c.hour_utc > k.first_utc AND c.hour_utc + INTERVAL 1 HOUR <= k.last_utc) AS is_between,
         coalesce(bool_or(c.recorded_pct < least_covered_pct()), false) AS misses_connections
     FROM recorded AS k
     INNER JOIN coverage_hour AS c
@@ -119,10 +120,6 @@ incomplete AS (
             k.system = c.system
             AND c.source = if(k.counted_by = 'zERT connections', '119-11', '119-1/2')
             AND 100 * c.covered_hours < least_covered_pct()
-            AND (
-                c.recorded_pct < least_covered_pct()
-                OR (c.hour_utc > k.first_utc AND c.hour_utc + INTERVAL 1 HOUR <= k.last_utc)
-            )
     INNER JOIN (
         SELECT system, interval_start_utc, interval_ms FROM counted
         UNION
@@ -170,12 +167,13 @@ system_wide AS (
         s.cpu_s,
         s.ziip_s,
         -- Connections of a run can all end after its last interval. A supplied count states its time.
-        w.counted_by = 'supplied count'
-        OR (r.run IS NOT NULL AND n.misses_connections IS NOT true)
-        OR (
-            n.system IS NULL
-            AND (w.ended_connections > 0 OR (s.system IS NOT NULL AND k.system IS NOT NULL))
-        ) AS has_data
+        CASE
+            WHEN w.counted_by = 'supplied count' THEN true
+            WHEN r.run IS NOT NULL THEN n.misses_connections IS NOT true
+            ELSE
+                n.is_between IS NOT true
+                AND (w.ended_connections > 0 OR (s.system IS NOT NULL AND k.system IS NOT NULL))
+        END AS has_data
     FROM (SELECT * FROM counted UNION ALL BY NAME SELECT * FROM none_counted) AS w
     LEFT JOIN used_slot AS s ON w.system = s.system AND w.interval_start_utc = s.interval_start_utc
     LEFT JOIN recorded AS k
