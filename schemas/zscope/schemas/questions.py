@@ -26,8 +26,13 @@ class Question(Declared, frozen=True):
     id: str
     question: str
     metric: str
-    """Empty if a table answers it."""
+    """Empty if the first table that it needs answers it."""
     needs: tuple[Need, ...]
+
+    @property
+    def rows_in(self) -> str:
+        """Return the metric with the answer, or the table after the word table."""
+        return self.metric or f"table {self.needs[0].tables[0]}"
 
 
 class QuestionsFile(Declared, frozen=True):

@@ -180,6 +180,7 @@ def test_questions_are_rows(run: Run, dump: Path) -> None:
     rows = rows_of(run("inventory", "--questions", dump))
     answers = {row["metric"]: (row["answered"], row["missing"]) for row in rows}
     assert answers["handshake_mix"] == ("yes", "")
+    assert answers["table tls_message"] == ("no", "no AT-TLS messages: reasons of failed handshakes unknown")
     assert answers["address_space_cpu"] == (
         "no",
         (

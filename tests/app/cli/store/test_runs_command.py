@@ -136,6 +136,8 @@ def test_runs_of_a_file_are_imported_once(store: Path, tmp_path: Path) -> None:
     assert start("runs", "import", other, "--store", store).stderr == (
         "one: no pair with it has the tags of a published result; zscope runs plan ID says which\n"
         "1 run imported, 0 already there\n"
+        "shares, rates and prices leave out their hours; outside of production, "
+        "zscope coverage counts only hours of runs\n"
     )
     assert start("runs", "import", other, "--store", store).stderr == "0 runs imported, 1 already there\n"
 

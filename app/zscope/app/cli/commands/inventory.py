@@ -166,7 +166,7 @@ def question_rows(rows: pa.Table) -> pa.Table:
     for answer in answers(filled_tables(rows)):
         columns["question"].append(answer.question.question)
         columns["answered"].append("yes" if answer.answered else "no")
-        columns["metric"].append(answer.question.metric or None)
+        columns["metric"].append(answer.question.rows_in)
         columns["missing"].append("; ".join(answer.missing) or None)
     return pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})
 

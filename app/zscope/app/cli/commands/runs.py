@@ -50,6 +50,11 @@ SELECT id, baseline_run, candidate_run FROM benchmark_pair
 WHERE place = 1 AND fits AND (list_contains($1, baseline_run) OR list_contains($2, candidate_run))
 ORDER BY id
 """
+_LEFT_OUT = (
+    "shares, rates and prices leave out their hours; outside of production, zscope coverage counts only hours"
+    " of runs"
+)
+"""Printed after an import."""
 _MOST_RESULTS = 10
 """Number of results that are named after an import."""
 
@@ -260,6 +265,8 @@ def import_command(*, file: Path, store: Path, settings: Settings) -> int:
         _print_results_of(store, new)
     if other.runs:
         print_message(f"{counted(added, 'run')} imported, {len(other.runs) - added:,} already there")
+        if added:
+            print_message(_LEFT_OUT)
     else:
         print_message(f"{file}: contains no runs; nothing was imported")
     return _print_problems(other.problems)
