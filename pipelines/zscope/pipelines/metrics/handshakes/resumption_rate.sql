@@ -67,8 +67,8 @@ interval_hours AS (
 gsk AS (
     SELECT
         g.*,
-        h.covered_hours,
-        h.hours,
+        CASE WHEN g.basis <> 'since reset' THEN h.covered_hours END AS covered_hours,
+        CASE WHEN g.basis <> 'since reset' THEN h.hours END AS hours,
         CASE g.cache
             WHEN 'TLS 1.3 tickets' THEN 'TLSv1.3'
             WHEN 'session ids' THEN 'TLSv1.2 and older'
@@ -86,7 +86,6 @@ gsk AS (
             AND g.cache IS NOT DISTINCT FROM h.cache
             AND g.interval_start_local = h.interval_start_local
             AND g.interval_end_local = h.interval_end_local
-            AND g.basis <> 'since reset'
 ),
 
 both_tell AS (
@@ -211,5 +210,5 @@ SELECT
     e.why_sources_differ::VARCHAR AS why_sources_differ
 FROM every_source AS e
 LEFT JOIN published AS p ON e.versions = p.versions
-LEFT JOIN covered_day AS c ON e.source = 'zERT' AND c.source = '119-11' AND e.system = c.system AND e.day = c.day
+LEFT JOIN covered_day AS c ON if(e.source = 'zERT', '119-11', NULL) = c.source AND e.system = c.system AND e.day = c.day
 WINDOW rows_of_day AS (PARTITION BY e.source, e.system, e.day)
