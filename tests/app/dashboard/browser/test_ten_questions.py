@@ -171,7 +171,7 @@ def test_what_to_change_first(seen: Seen, store: zs.Store) -> None:
     said = statement(store, "saving")
     first, *_ = rows(store.metric("tls_advice", where=f"saving_high_s_per_day = {said['high']!r}").limit(1))
     high, value = (shown(said[name], "saving_high_s_per_day") for name in ("high", "value"))
-    estimate = f", estimate {value}" if value else ""
+    estimate = f", estimate {value}" if value and first["status"] == "estimate" else ""
     amount = f"{shown(said['low'])} to {high}" if said["low"] else f"at most {high}"
     assert first["change"] in said["sentence"]
     answer = seen("", "What to change first?")
