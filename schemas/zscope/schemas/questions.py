@@ -26,12 +26,12 @@ class Question(Declared, frozen=True):
     id: str
     question: str
     metric: str
-    """Empty if the first table that it needs answers it."""
+    """Empty if no metric answers it; the answer is in the first table of `needs`."""
     needs: tuple[Need, ...]
 
     @property
     def rows_in(self) -> str:
-        """Return the metric with the answer, or the table after the word table."""
+        """Return the metric with the answer, or `table` and the name of the table."""
         return self.metric or f"table {self.needs[0].tables[0]}"
 
 

@@ -29,7 +29,7 @@ def accepting_no_pager(command: click.Command) -> click.Command:
 
 
 def with_options_behind(group: click.Group, context: click.Context, args: Sequence[str]) -> list[str]:
-    """Return arguments in which the options before the name of a command follow the name.
+    """Return the arguments with the options moved behind the name of the command.
 
     They stay where they are if the command does not have all of them; click reports the first one then.
     """

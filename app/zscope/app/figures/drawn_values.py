@@ -104,7 +104,7 @@ def amount_of(chart: ChartDeclaration, row: Row) -> str:
 
 
 def estimate_of(chart: ChartDeclaration, row: Row) -> float | None:
-    """Return the value within a range; none if it only holds on a condition, which a sentence states."""
+    """Return the value within a range, or none if its status is `conditional` or `range`."""
     value = row[chart.value] if chart.value and row.get("status") not in _ONLY_RANGE else None
     return None if value is None else real(value)
 

@@ -134,7 +134,7 @@ def lines_below(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _other_records(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Compose which records count for quantities that systems have from different ones."""
+    """Name the records of each system, for quantities that come from different records."""
     systems: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         systems[row["quantity"]][row["source"]].append(row["system"])

@@ -237,8 +237,8 @@ system_origin AS (
     GROUP BY system
 ),
 
--- Displays outside of runs are also shown. A part of a run with other tags would count something else: its
--- handshakes are many.
+-- Displays outside of runs are also shown. A display that overlaps a run is not used: the run can have other tags and
+-- many handshakes.
 displayed_elsewhere AS (
     SELECT
         a.id,
@@ -600,7 +600,7 @@ decided AS (
         c.ratio,
         c.high AS measured_high,
         coalesce(c.value_text, p.text_by_side) AS value_text,
-        -- A value that is only a least one is stated as such.
+        -- A lower bound is stated as "at least".
         CASE
             WHEN starts_with(c.value_text, 'at least') AND NOT starts_with(c.finding, 'at least')
                 THEN c.value_text || ': '

@@ -181,7 +181,7 @@ displayed AS (
         t.id,
         t.candidate_run,
         d.*,
-        -- If no run has the tags, the displays count that no run overlaps.
+        -- If no run has the tags, displays that overlap no run are used.
         if(
             t.candidate_run IS NULL,
             count(r.name) = 0,

@@ -425,7 +425,7 @@ compared AS (
             WHEN k.source = '119-1/2' THEN c.counted_closed
             WHEN k.source = '119-11' THEN c.counted_closed * coalesce(u.share_between, u.share_of_all, 1)
         END AS counted_at_least,
-        -- Intervals that cover a part of the hour show no more than that something is missing.
+        -- If the intervals cover only a part of the hour, the count is a lower bound.
         CASE WHEN bit_count(c.minutes) = 60 THEN counted_at_least END AS counted,
         -- Three standard deviations. A short connection starts and ends in the same interval.
         3 * sqrt(coalesce(c.counted_variance, 0) * if(k.source = '119-1/2', 2, 0.5)) AS counted_error,

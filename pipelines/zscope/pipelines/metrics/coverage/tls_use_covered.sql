@@ -1,4 +1,4 @@
--- How many of the hours of the newest week of zERT details of a system they cover, without those of benchmark runs.
+-- How many hours of the newest week zERT details cover. Hours of benchmark runs do not count.
 --
 -- The hours are those between the first and the last evidence of the system, as in coverage.
 

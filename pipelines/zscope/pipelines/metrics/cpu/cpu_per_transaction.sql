@@ -104,9 +104,9 @@ in_run AS (
     GROUP BY i.system, i.interval_start_utc, i.interval_ms
 ),
 
--- Intervals in hours of which less than 95 % are covered by the records that count the transactions. The hours of the
--- first and of the last record are partial because the records begin and end in them, and do not count as incomplete. A
--- run counts by its connections only if the records of its hours have as many as the stack counted.
+-- Intervals in hours that the records of the transactions cover to less than 95 %. The first and the last hour of a
+-- recording are always partial, so is_between is false for them. Connections of a run are not used if the records of the
+-- hour miss connections that the stack counted.
 incomplete AS (
     SELECT
         k.counted_by,

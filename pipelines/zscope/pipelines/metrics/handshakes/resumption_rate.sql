@@ -7,9 +7,9 @@
 -- session counts only in the second. The two sources have separate rows and are never added up. If both
 -- record the same system, versions and time, `why_sources_differ` explains why they can differ.
 --
--- The hours of a local day are divided among the rows of a source, so that sums over rows have each day once: among the
--- rows of zERT equally, among the intervals between displays by the part of the day that they contain. Counts since a
--- reset can be of many days before, whose coverage is not known.
+-- The hours of a local day are divided among its rows, so that a sum over rows has each day once. Rows of zERT have equal
+-- parts. An interval between displays has the part of the day that it contains. Counts since a reset can be of many days
+-- before, and their coverage is not known.
 --
 -- Hours with benchmark runs are left out, and intervals between displays with such hours.
 
@@ -28,7 +28,7 @@ WITH zert AS (
     GROUP BY ALL
 ),
 
--- Intervals with hours of benchmark runs have their part of a day, too, although they are in no row.
+-- Intervals with hours of benchmark runs are included here. They are left out of the result.
 interval_day AS (
     SELECT
         system,

@@ -2,8 +2,8 @@
 -- network that could stay open, long RSA keys, and cipher suites that CPACF does not support.
 --
 -- The network with the most handshakes of a system stands for its clients. What it saves at most is what all its
--- handshakes cost; how many connections can stay open is up to the application. How many transactions one serves now is
--- known where transactions of the system were supplied, of the intervals that have both. Several clients are not told apart.
+-- handshakes cost; how many connections can stay open is up to the application. Supplied
+-- counts of transactions, divided by the connections of the same intervals, show how many transactions a connection serves.
 
 WITH busiest AS (
     SELECT *
@@ -18,7 +18,7 @@ WITH busiest AS (
         ) = 1
 ),
 
--- The records with most connections of the same time count: SMF 119-2, or zERT details.
+-- SMF 119-2 and zERT details count the same connections. The larger count is used.
 counted AS (
     SELECT
         t.system,

@@ -37,8 +37,8 @@ every_use AS MATERIALIZED (
     SELECT * FROM tls_use
 ),
 
--- What the CRR runs of a system measured more for a connection with a full handshake than for one with a resumed handshake,
--- between runs whose other tags are the same.
+-- CPU time of a connection with a full handshake, minus that of one with a resumed handshake, measured by CRR runs of the
+-- system that differ only in the tag `resumption`.
 crr_run AS (
     SELECT
         r.system,

@@ -1,8 +1,10 @@
 -- The last seven days of a system that have zERT records of production.
 --
--- They end with the last hour that has such records and is no hour of a benchmark run, nor one beside it: the last records
--- of a run are written after it. Hours of runs in between do not count, so the period is longer by them. The days of the
--- store in which its records can be include the day before and the day after, as days are those of local time.
+-- The period ends with the last hour that has zERT details of production. Hours of benchmark runs are skipped. The hour
+-- before and the hour after a run are skipped at the end as well, because records of a run can be written late. Each skipped
+-- hour of a run makes the period one hour longer.
+--
+-- Days of the store are local days, so first_day and last_day include one more day at both ends.
 
 WITH ended AS (
     SELECT
@@ -19,7 +21,7 @@ WITH ended AS (
     GROUP BY c.system
 ),
 
--- The hours of runs, with the hours of production from them to the end.
+-- For each hour of a run, the number of hours of production between it and the end of the period.
 run_before AS (
     SELECT
         r.system,
