@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
+from unittest.mock import patch
 from urllib.parse import parse_qs
 
 from tests.dumps import sample_records
@@ -418,9 +419,18 @@ def _draw(name: str) -> None:
     show(name)
 
 
+@cache
+def _components() -> object:
+    """Return the components of the installed packages, for which Streamlit searches before each page."""
+    from streamlit.components.v2.manifest_scanner import scan_component_manifests
+
+    return scan_component_manifests()
+
+
 def _open_address(text: str) -> None:
     """Draw the page of an address such as `ciphers?system=SYSA` and raise the error that it shows."""
     # Imported here: Streamlit takes seconds to import, and no other entry needs it.
+    from streamlit.components.v2 import manifest_scanner
     from streamlit.testing.v1 import AppTest
 
     from zscope.app.dashboard.registry import registered_pages
@@ -434,7 +444,9 @@ def _open_address(text: str) -> None:
     for key, values in parse_qs(query, keep_blank_values=True).items():
         page.query_params[key] = values
     os.environ[STORE] = str(_store())
-    page.run()
+    found = _components()
+    with patch.object(manifest_scanner, "scan_component_manifests", lambda: found):
+        page.run()
     if page.exception:
         raise AssertionError(page.exception[0].message)
 

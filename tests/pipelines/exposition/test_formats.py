@@ -188,6 +188,7 @@ PARTS = {
     "address_space_cpu": HOURS,
     "connection_count": HOURS,
     "cpu_per_transaction": HOURS,
+    "partition_use": HOURS,
     "period_cause": MetricSelection(
         begin=datetime(2026, 3, 10, tzinfo=UTC), end=datetime(2026, 3, 16, tzinfo=UTC)
     ),

@@ -70,11 +70,11 @@ def test_a_macro_is_used(macro: str) -> None:
     ],
 )
 def test_a_client_that_attaches_the_catalogue_can_query_the_views(
-    names: list[str], world_store: Path
+    names: list[str], summarised_store: Path
 ) -> None:
     """Under a name that is not `zscope`, which all sessions of the product use."""
     with duckdb.connect() as client:
-        client.execute(f"ATTACH '{Folder(world_store).catalogue}' AS another_name (READ_ONLY)")
+        client.execute(f"ATTACH '{Folder(summarised_store).catalogue}' AS another_name (READ_ONLY)")
         for name in names:
             client.execute(f"SELECT * FROM another_name.steps.{name} LIMIT 0")
 

@@ -25,9 +25,9 @@ WITHOUT_ROWS = {
 
 
 @pytest.fixture
-def client(world_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def client(summarised_store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The catalogue as another program opens it, with nothing set."""
-    with duckdb.connect(str(world_store / CATALOGUE), read_only=True) as connection:
+    with duckdb.connect(str(summarised_store / CATALOGUE), read_only=True) as connection:
         yield connection
 
 

@@ -40,7 +40,7 @@ from zscope.pipelines.metrics import (
     stored_names,
     view_sql,
 )
-from zscope.pipelines.metrics.narrowing import prepared
+from zscope.pipelines.metrics.narrowing import prepare, prepared
 from zscope.pipelines.metrics.running_totals import visible_rows_sql
 from zscope.pipelines.runs import FILE_NAME as RUNS
 from zscope.pipelines.settings import Settings
@@ -758,4 +758,5 @@ def test_too_few_intervals_are_not_worth_an_estimate(tmp_path: Path) -> None:
     ingest(store, [night(tmp_path / "one.smf", 0, seed=1)], IngestOptions(selection=row_selection(None)))
     assert not read_state(existing_store(store)).summaries
     with open_reader(store) as connection:
+        prepare(connection, ["tls_price"])
         assert connection.execute("SELECT * FROM tls_price").fetchall() == []

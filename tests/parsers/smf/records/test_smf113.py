@@ -310,7 +310,9 @@ def silent(folder: Path, record: bytes, change: bytes) -> str:
 
 
 @pytest.mark.parametrize("subtype", [1, 2])
-@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.deep)])
+@pytest.mark.parametrize(
+    "step", [11, pytest.param(5, marks=pytest.mark.deep), pytest.param(1, marks=pytest.mark.bytes)]
+)
 def test_no_changed_byte_after_the_header_loses_counters_silently(
     subtype: int, step: int, tmp_path: Path
 ) -> None:

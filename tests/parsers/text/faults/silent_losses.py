@@ -42,7 +42,7 @@ class Effort(NamedTuple):
 
 
 QUICK = Effort(10, 2)
-DEEP = Effort(100, 10)
+DEEP = Effort(40, 6)
 ALL = Effort(2_000, 200)
 
 

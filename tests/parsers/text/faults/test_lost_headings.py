@@ -71,13 +71,28 @@ def test_a_report_whose_first_line_is_dropped_is_read_or_reported(above: str, tm
     assert not losses, "\n".join(losses)
 
 
+BOTH = (FaultKind.DROPPED, FaultKind.JOINED)
+
+
 @pytest.mark.deep
+@pytest.mark.parametrize("above", DISPLAYS)
+def test_a_first_line_that_is_dropped_or_joined_loses_nothing_silently(above: str, tmp_path: Path) -> None:
+    """Each pair of reports has one of the separators; each report has every separator above and below it."""
+    first = list(DISPLAYS).index(above)
+    separators = [list(SEPARATORS)[(first + number) % len(SEPARATORS)] for number in range(len(DISPLAYS))]
+    losses = [
+        loss
+        for below, separator in zip(DISPLAYS, separators, strict=True)
+        for loss in _losses(above, below, separator, BOTH, tmp_path)
+    ]
+    assert not losses, "\n".join(losses)
+
+
+@pytest.mark.bytes
 @pytest.mark.parametrize("separator", SEPARATORS)
 @pytest.mark.parametrize("above", DISPLAYS)
-def test_a_first_line_that_is_dropped_or_joined_loses_nothing_silently(
+def test_no_first_line_after_any_separator_is_lost_silently(
     above: str, separator: str, tmp_path: Path
 ) -> None:
-    dropped_above = separator in WITHOUT_MORE
-    kinds = (FaultKind.JOINED,) if dropped_above else (FaultKind.DROPPED, FaultKind.JOINED)
-    losses = [loss for below in DISPLAYS for loss in _losses(above, below, separator, kinds, tmp_path)]
+    losses = [loss for below in DISPLAYS for loss in _losses(above, below, separator, BOTH, tmp_path)]
     assert not losses, "\n".join(losses)
