@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from zscope.app.cli.exits import NothingDoneError
-from zscope.app.cli.store_option import query_table
+from zscope.app.cli.store_option import prepare_metric, query_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,6 +139,8 @@ def why_no_rows(session: Session, metric: Metric, selection: MetricSelection) ->
     parts = [f"no rows; {metric.name} is computed from {', '.join(tables)}"]
     steps = [declared()[step] for step in needed(metric.name) if step in declared()]
     if enough := {table: rows for step in steps for table, rows in step.from_rows.items()}:
+        if unknown := _unknown_price(session, selection):
+            return f"no rows; {unknown}"
         counts = " or ".join(f"{rows} rows of {table}" for table, rows in enough.items())
         parts = [f"no rows; it is estimated when data are loaded, from {counts} on"]
     elif needs:
@@ -146,6 +148,14 @@ def why_no_rows(session: Session, metric: Metric, selection: MetricSelection) ->
     elif empty:
         parts.append(f"the store has no rows in {', '.join(empty)}")
     return "; ".join(parts)
+
+
+def _unknown_price(session: Session, selection: MetricSelection) -> str:
+    """Return the statement that says why the price of TLS is not known, or an empty text if it is known."""
+    prepare_metric(session, "price_statement", selection)
+    unknown = "SELECT sentence FROM price_statement WHERE status = 'not enough data' ORDER BY rank LIMIT 1"
+    sentences = query_table(session, unknown)["sentence"].to_pylist()
+    return "".join(f"{sentence[0].lower()}{sentence[1:].rstrip('.')}" for sentence in sentences)
 
 
 def _values_without_rows(session: Session, metric: Metric, where: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from tests.samples.world_reading import SLOW, write
 
 from zscope.app.cli.main import program
 from zscope.pipelines.metrics import metric_names
+from zscope.pipelines.settings import Settings
+from zscope.pipelines.store import transaction
+from zscope.pipelines.store.folder import existing_store
+from zscope.pipelines.store.stored_steps import drop_summaries
 from zscope.samples.world import WorldRecipe
 
 WORLD = Path(__file__).resolve().parents[4] / "sample-data" / "world"
@@ -208,6 +213,23 @@ def test_no_rows_is_explained_by_the_missing_input(run: Run, tmp_path: Path) -> 
     result = run("metrics", "handshake_mix", "--store", tmp_path / "store")
     assert rows(result) == []
     assert result.stderr == "no rows; no zERT detail (SMF 119-11): kinds of handshakes unknown\n"
+
+
+def test_no_estimate_before_the_next_load_is_explained(run: Run, store: Path, tmp_path: Path) -> None:
+    """As in a store of an earlier version, whose stored rows this version does not read."""
+    copied = Path(shutil.copytree(store, tmp_path / "store"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transaction, "steps_to_store", lambda *_: ())
+        with transaction.changing(existing_store(copied), Settings(), lambda _: None) as state:
+            drop_summaries(existing_store(copied), state)
+    result = run("metrics", "tls_price", "--system", "SRV2", "--store", copied)
+    assert rows(result) == []
+    computes = (
+        "the store has no estimate for SRV2 yet: the next zscope ingest computes it, or zscope store rebuild"
+    )
+    assert result.stderr == f"no rows; what TLS costs is not known: {computes}\n"
+    assert run("store", "rebuild", "--store", copied).exit_code == 0
+    assert rows(run("metrics", "tls_price", "--system", "SRV2", "--store", copied))
 
 
 def test_a_metric_without_parameters_prints_a_message(ask: Ask) -> None:
