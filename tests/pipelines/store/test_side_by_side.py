@@ -208,7 +208,6 @@ def test_killed_writer_is_reported_once(tmp_path: Path, dump: Path) -> None:
     assert message not in second.stderr
 
 
-@pytest.mark.usefixtures("small_catalogue")
 def test_reader_does_not_wait_for_a_writer(tmp_path: Path, dump: Path) -> None:
     store = tmp_path / "store"
     load(store, dump)

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Barrier, Event
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from tests.sample_stores import summarise
 
@@ -107,3 +108,22 @@ def test_a_step_that_fails_leaves_no_files_of_other_threads(
     assert "No space left on device" in text
     assert set((store / "summaries").rglob("*.parquet")) == before
     assert read_state(existing_store(store)).summaries.keys() == listed
+
+
+@pytest.mark.deep
+def test_a_file_that_an_error_interrupts_is_deleted(
+    sample_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Path(shutil.copytree(sample_store, tmp_path / "store"))
+    before = set((store / "summaries").rglob("*.parquet"))
+    started: list[Path] = []
+
+    def fail(*_: object) -> None:
+        started.extend(set((store / "summaries").rglob("*.parquet")) - before)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", fail)
+    [text] = summarise(store)
+    assert "No space left on device" in text
+    assert started
+    assert set((store / "summaries").rglob("*.parquet")) == before

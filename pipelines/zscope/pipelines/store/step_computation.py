@@ -41,6 +41,7 @@ from zscope.schemas.sql_text import literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from zscope.pipelines.metrics import Metric
     from zscope.pipelines.store.commits import State
@@ -119,7 +120,7 @@ def update_summaries(
             for path in written - {file.path for file in added}:
                 (folder.path / path).unlink()  # it was merged into another one meanwhile
             complete = "" if update.left else summaries.definitions
-            computation.written = []  # a commit can list them from here on
+            computation.uncommitted = []  # a commit can list them from here on
             append(folder, state, Commit("summarise", summaries=added, summaries_of=complete))
     return update.computed, {day for days in update.left.values() for day in days}
 
@@ -237,6 +238,8 @@ class _Computation:
         self.summaries = summaries
         self._last_load = last_load
         self.written: list[SummaryFile] = []
+        self.uncommitted: list[Path] = []
+        """Files that have been started, which an error deletes."""
         self._spill = summaries.folder.stage / "summaries"
         self._database = duckdb.connect()
         self._threads = threads
@@ -268,8 +271,8 @@ class _Computation:
         self._database.close()
         shutil.rmtree(self._spill, ignore_errors=True)
         if error is not None:
-            for file in self.written:
-                (self.summaries.folder.path / file.path).unlink(missing_ok=True)
+            for path in self.uncommitted:
+                path.unlink(missing_ok=True)
 
     def _connect(self) -> None:
         """Open the connection of this thread."""
@@ -481,6 +484,7 @@ class _Computation:
         path = f"summaries/{step}/{summaries.state.number + 1:08}-{number}.parquet"
         target = summaries.folder.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
+        self.uncommitted.append(target)
         rows = 0
         with pq.ParquetWriter(
             target, computed.schema, compression=COMPRESSION, compression_level=LEVEL
