@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help env demo test test-deep test-all test-bytes test-spark test-next-duckdb fuzz soak crash-matrix mutant-lines silent-losses mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
+.PHONY: help env demo test test-deep test-all pytest-all test-bytes test-spark test-next-duckdb fuzz soak crash-matrix mutant-lines silent-losses mutants static format-check lint types contracts docs-check pytest golden browser-test pictures format docs docs-site container-test \
         bench-decode bench-reports bench-ingest bench-nights bench-watch bench-metrics bench-coverage bench-worlds bench-periods bench-experiment bench-publish bench-spark bench-python bench-start bench-dashboard bench-readers bench-extras compare structure build sbom audit lock clean distclean
 
 # A name on PATH proves nothing: a version manager's shim may lead nowhere, and Debian splits venv off.
@@ -45,10 +45,16 @@ test-deep: env ## the tests that take long: many examples, kills, full disks, se
 	$(BIN)/pytest -m "(deep or hypothesis) and not browser and not spark" --hypothesis-profile=many --no-loadscope-reorder \
 	  --numprocesses auto --dist loadfile $(ARGS)
 
-# One run collects the tests once, and makes the stores that they share once.
-test-all: env ## what make test and make test-deep run, in one run
-	$(MAKE) --no-print-directory --jobs=2 static pytest \
-	  ARGS='-m "not browser and not bytes and not spark" --hypothesis-profile=many $(ARGS)'
+# Each part in processes of its own: what pages and stores leave in the memory of one would slow down the next.
+test-all: env ## what make test and make test-deep run, each test once
+	$(MAKE) --no-print-directory --jobs=2 static pytest-all
+
+WHOLE = $(BIN)/pytest -m "not browser and not bytes and not spark" --hypothesis-profile=many --no-loadscope-reorder \
+  --numprocesses auto --dist loadfile
+
+pytest-all: env
+	failed=0; $(WHOLE) tests/app || failed=1; $(WHOLE) tests/pipelines || failed=1; \
+	$(WHOLE) --ignore=tests/app --ignore=tests/pipelines || failed=1; exit $$failed
 
 test-bytes: env ## every single-byte fault in small dumps and reports; takes 20 minutes or more
 	$(BIN)/pytest -m bytes --numprocesses auto --dist worksteal $(ARGS)

@@ -176,9 +176,9 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Open:
     return opened
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def drawn_page() -> Open:
-    """Draws a page on a store once for all tests that only read it."""
+    """Draws a page on a store once for all tests of a file that only read it; pages take much memory."""
     drawn: dict[str, AppTest] = {}
 
     def draw(name: str, store: Path, query: Mapping[str, str | list[str]] | None = None) -> AppTest:
