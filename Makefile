@@ -52,7 +52,7 @@ test-all: env ## what make test and make test-deep run, each test once
 WHOLE = $(BIN)/pytest -m "not browser and not bytes and not spark" --hypothesis-profile=many --no-loadscope-reorder \
   --numprocesses auto --dist loadfile
 
-pytest-all: env
+pytest-all: env ## all tests but those of browser, Spark and single bytes; test-all has the static checks, too
 	failed=0; $(WHOLE) tests/app || failed=1; $(WHOLE) tests/pipelines || failed=1; \
 	$(WHOLE) --ignore=tests/app --ignore=tests/pipelines || failed=1; exit $$failed
 
